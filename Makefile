@@ -1,0 +1,107 @@
+# Everything runs in virtual environments that this file makes; it needs Python 3.11+, a C++20 compiler and make.
+# PYTHON chooses the interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+
+PYTHON_VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
+CPP := $(wildcard cpp/include/localmdi/*.hpp cpp/src/*.cpp cpp/bindings/*.cpp cpp/bindings/*.hpp)
+CPP_TESTS := $(wildcard cpp/tests/*.cpp cpp/tests/*.hpp)
+BUILD_FILES := CMakeLists.txt pyproject.toml
+
+# Stamps: a recipe runs again only when what it depends on has changed.
+CREATED := $(VENV)/.python-$(PYTHON_VERSION)
+BUILD_TOOLS := $(VENV)/.build-tools
+BUILT := $(VENV)/.built
+TEST_TOOLS := $(VENV)/.test-tools
+DOCS_TOOLS := $(VENV)/.docs-tools
+OLDEST_BUILT := $(OLDEST)/.built
+
+.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers bench docs format stub clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+demo: $(BUILT) ## explain a forest on the handwritten digits
+	$(BIN)/python examples/first_steps.py
+
+test: lint types layers test-cpp test-sdist test-python ## everything that must hold before a commit
+
+test-slow: test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, and all tests on the oldest supported libraries
+	$(BIN)/python -m pytest -m slow tests
+
+bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
+	$(BIN)/python -m benchmarks
+
+docs: $(BUILT) $(DOCS_TOOLS) ## the documentation, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Read docs/_build/html/index.html"
+
+format: $(BUILT) $(TEST_TOOLS) ## rewrite Python and C++ in the house style, and the stub of the compiled module
+	$(BIN)/ruff check --fix-only -q .
+	$(BIN)/ruff format -q .
+	$(BIN)/clang-format -i $(CPP) $(CPP_TESTS)
+	$(BIN)/python tools/stub.py
+
+# The parts of `make test`, for work on one of them.
+
+lint: $(TEST_TOOLS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP) $(CPP_TESTS)
+
+types: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/mypy
+
+layers: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/lint-imports --no-logo
+
+test-cpp: $(BUILD_TOOLS)
+	$(BIN)/cmake -S . -B build/cpp-tests -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DLOCALMDI_TESTS=ON
+	$(BIN)/cmake --build build/cpp-tests
+	$(BIN)/ctest --test-dir build/cpp-tests --output-on-failure --no-tests=error
+
+test-sdist: $(BUILD_TOOLS)
+	$(BIN)/python tools/check_sdist.py
+
+test-python: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
+
+test-oldest: $(OLDEST_BUILT)
+	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture tests
+
+clean: ## remove the environments and everything built
+	rm -rf $(VENV) $(OLDEST) build dist docs/_build docs/generated .coverage* .mypy_cache .ruff_cache .pytest_cache
+
+# Environments
+
+$(CREATED):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "localmdi needs Python 3.11 or newer, this is $(PYTHON_VERSION); choose one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	touch $@
+
+$(BUILD_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group build
+	touch $@
+
+$(BUILT): $(BUILD_TOOLS) $(BUILD_FILES) $(CPP)
+	$(BIN)/python -m pip install -q --no-build-isolation -C cmake.define.LOCALMDI_WERROR=ON -e .
+	touch $@
+
+$(TEST_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group test --group lint
+	touch $@
+
+$(DOCS_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group docs
+	touch $@
+
+# Not editable, so the tests meet the package as users install it. The pins have wheels for Python 3.11.
+$(OLDEST_BUILT): tools/oldest.txt $(BUILD_FILES) $(CPP) $(shell find src -name '*.py')
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install -q --upgrade pip
+	$(OLDEST)/bin/python -m pip install -q -c tools/oldest.txt -C build-dir=build/oldest --group test .
+	touch $@

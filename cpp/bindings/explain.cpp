@@ -1,0 +1,190 @@
+#include "explain.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "localmdi/local_mdi.hpp"
+#include "localmdi/paths.hpp"
+#include "table.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace localmdi {
+namespace {
+
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Rows for the kernels; keeps the arrays alive and, for compressed rows, checks them once.
+template <class Value>
+struct RowArrays {
+    Rows<Value> rows;
+    nb::object owners;
+
+    explicit RowArrays(const Matrix<const Value>& data)
+        : rows{data.shape(0), data.shape(1), {data.data(), data.size()}}, owners(nb::cast(data)) {}
+
+    RowArrays(const Vector<const Value>& data, const Vector<const std::int64_t>& indices,
+              const Vector<const std::int64_t>& indptr, std::size_t n_features)
+        : rows{indptr.size() - 1, n_features, {data.data(), data.size()},
+               {indptr.data(), indptr.size()}, {indices.data(), indices.size()}},
+          owners(nb::make_tuple(data, indices, indptr)) {
+        require(indptr.size() > 0 && rows.indptr.front() == 0, "indptr must start with 0");
+        require(std::is_sorted(rows.indptr.begin(), rows.indptr.end()), "indptr must not decrease");
+        require(rows.indptr.back() <= static_cast<std::int64_t>(std::min(data.size(), indices.size())),
+                "indptr must end within data and indices");
+        const auto limit = static_cast<std::int64_t>(n_features);
+        for (const std::int64_t f : rows.indices)
+            require(0 <= f && f < limit, "indices must lie within the columns");
+    }
+};
+
+// Runs a kernel without the interpreter lock; Ctrl-C is looked for while it runs.
+template <class Kernel>
+void run_kernel(Kernel kernel) {
+    Interrupt interrupt([] {
+        const nb::gil_scoped_acquire acquire;
+        return PyErr_CheckSignals() != 0;
+    });
+    try {
+        const nb::gil_scoped_release release;
+        kernel(interrupt);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+template <class T>
+nb::object to_array(std::vector<T>&& values) {
+    auto* const kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+template <class Value>
+void local_mdi_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, Matrix<double> values,
+                    Vector<double> residual, std::optional<Matrix<double>> standard_error,
+                    std::size_t n_threads, bool simd) {
+    const Rows<Value>& rows = x.rows;
+    const auto fits = [&](const Matrix<double>& m) {
+        return m.shape(0) == rows.n_rows && m.shape(1) == forest.n_features;
+    };
+    require(rows.n_features == forest.n_features, "the rows must have the forest's features");
+    require(fits(values) && residual.size() == rows.n_rows, "values and residual must fit the rows");
+    require(!standard_error || fits(*standard_error), "standard_error must fit the rows");
+    run_kernel([&](Interrupt& interrupt) {
+        local_mdi(forest, rows, values.data(), residual.data(),
+                  standard_error ? standard_error->data() : nullptr, Run{n_threads, simd}, interrupt);
+    });
+}
+
+template <class Value>
+void add_weighted_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t first,
+                       Matrix<const double> weights, Matrix<double> values, Vector<double> residual,
+                       std::size_t n_threads) {
+    const Rows<Value>& rows = x.rows;
+    require(rows.n_features == forest.n_features, "the rows must have the forest's features");
+    require(first + weights.shape(0) <= forest.n_trees(), "the trees must be the forest's");
+    require(weights.shape(1) == rows.n_rows && values.shape(0) == rows.n_rows &&
+                values.shape(1) == forest.n_features && residual.size() == rows.n_rows,
+            "weights, values and residual must fit the rows");
+    run_kernel([&](Interrupt& interrupt) {
+        add_weighted_mdi(forest, rows, first, first + weights.shape(0), weights.data(), values.data(),
+                         residual.data(), Run{n_threads}, interrupt);
+    });
+}
+
+template <class Value>
+nb::tuple sparse(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t n_threads) {
+    require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
+    SparseImportance out;
+    run_kernel([&](Interrupt& interrupt) {
+        out = sparse_local_mdi(forest, x.rows, Run{n_threads}, interrupt);
+    });
+    return nb::make_tuple(to_array(std::move(out.data)), to_array(std::move(out.indices)),
+                          to_array(std::move(out.indptr)), to_array(std::move(out.residual)));
+}
+
+template <class Value>
+void find_ends_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t first,
+                    Matrix<std::int64_t> ends, std::size_t n_threads) {
+    require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
+    require(ends.shape(0) == x.rows.n_rows && first + ends.shape(1) <= forest.n_trees(),
+            "ends must fit the rows and the trees");
+    run_kernel([&](Interrupt& interrupt) {
+        find_ends(forest, x.rows, first, first + ends.shape(1), ends.data(), Run{n_threads}, interrupt);
+    });
+}
+
+template <class Value>
+void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, Matrix<const double> value,
+                 Vector<const double> scale, Cube out, std::size_t n_threads) {
+    require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
+    require(value.shape(0) == forest.nodes.size() && scale.size() == forest.n_trees(),
+            "value and scale must fit the forest");
+    require(out.shape(0) == x.rows.n_rows && out.shape(1) == forest.n_features &&
+                out.shape(2) == value.shape(1),
+            "out must fit the rows, the features and the values");
+    run_kernel([&](Interrupt& interrupt) {
+        saabas(forest, x.rows, {value.data(), value.size()}, {scale.data(), scale.size()}, out.data(),
+               Run{n_threads}, interrupt);
+    });
+}
+
+template <class Value>
+void bind_for(nb::module_& m, const std::string& bits) {
+    nb::class_<RowArrays<Value>>(m, ("Rows" + bits).c_str(), "Rows for the kernels, dense or compressed.")
+        .def(nb::init<const Matrix<const Value>&>(), "data"_a.noconvert())
+        .def(nb::init<const Vector<const Value>&, const Vector<const std::int64_t>&,
+                      const Vector<const std::int64_t>&, std::size_t>(),
+             "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_features"_a);
+    nb::class_<PackedForest<Value>>(m, ("Packed" + bits).c_str(), "A forest in the order of its paths.")
+        .def("__init__",
+             [](PackedForest<Value>* self, const NodeTable& table, std::optional<Column<double>> impurity,
+                Column<double> tree_weight) {
+                 const ForestView view = table.view();
+                 require(tree_weight.size() == view.n_trees(), "tree_weight must have one entry per tree");
+                 require(!impurity || impurity->size() == view.n_nodes(),
+                         "impurity must have one entry per node");
+                 const nb::gil_scoped_release release;
+                 new (self) PackedForest<Value>(pack<Value>(
+                     view, impurity ? as_span(*impurity) : std::span<const double>(), as_span(tree_weight)));
+             },
+             "table"_a, "impurity"_a.none(), "tree_weight"_a)
+        .def("local_mdi", &local_mdi_into<Value>, "rows"_a, "values"_a.noconvert(),
+             "residual"_a.noconvert(), "standard_error"_a.none().noconvert(), "n_threads"_a, "simd"_a = true)
+        .def("add_weighted_mdi", &add_weighted_into<Value>, "rows"_a, "first_tree"_a,
+             "weights"_a.noconvert(), "values"_a.noconvert(), "residual"_a.noconvert(), "n_threads"_a)
+        .def("sparse_local_mdi", &sparse<Value>, "rows"_a, "n_threads"_a)
+        .def("find_ends", &find_ends_into<Value>, "rows"_a, "first_tree"_a, "ends"_a.noconvert(),
+             "n_threads"_a)
+        .def("saabas", &saabas_into<Value>, "rows"_a, "value"_a.noconvert(), "scale"_a.noconvert(),
+             "out"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void bind_explain(nb::module_& m) {
+    bind_for<float>(m, "32");
+    bind_for<double>(m, "64");
+    m.def(
+        "add_children",
+        [](const NodeTable& table, Matrix<double> sums) {
+            require(sums.shape(0) == table.view().n_nodes(), "sums must have one row per node");
+            add_children(table.view(), sums.data(), sums.shape(1));
+        },
+        "table"_a, "sums"_a.noconvert(), "Add to every node's row of sums those of the nodes below it.");
+}
+
+}  // namespace localmdi

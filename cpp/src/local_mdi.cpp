@@ -1,0 +1,183 @@
+#include "localmdi/local_mdi.hpp"
+
+#include <numeric>
+
+#include "localmdi/row_kernel.hpp"
+#include "localmdi/tile_kernel.hpp"
+
+namespace localmdi {
+namespace {
+
+// A tile's results should stay in the cache while all trees pass over them.
+constexpr std::size_t kTileBytes = std::size_t{1} << 22;
+// Below this many rows, too few share a node for the tile kernel to pay.
+constexpr std::size_t kFewRows = 64;
+
+std::size_t tile_capacity(std::size_t n_rows, std::size_t n_features, std::size_t n_threads) {
+    const std::size_t fits = std::clamp<std::size_t>(kTileBytes / sizeof(double) / n_features, 64, 16384);
+    const std::size_t share = (n_rows + n_threads - 1) / std::max<std::size_t>(n_threads, 1);
+    return std::max<std::size_t>(std::min(fits, share), 1);
+}
+
+template <class Value, class Sink>
+void run_plain(TileKernel<Value>& kernel, std::size_t tree, const Tile<Value>& tile, std::size_t n,
+               Sink& sink) {
+    kernel.template run<ScalarPartition>(tree, tile, n, sink);
+}
+#ifdef LOCALMDI_AVX2
+template <class Value, class Sink>
+__attribute__((target("avx2,popcnt"), flatten)) void run_avx2(TileKernel<Value>& kernel, std::size_t tree,
+                                                              const Tile<Value>& tile, std::size_t n,
+                                                              Sink& sink) {
+    kernel.template run<Avx2Partition>(tree, tile, n, sink);
+}
+#endif
+
+template <class Value, class Sink>
+auto choose_tile_run([[maybe_unused]] const Run& run) {
+#ifdef LOCALMDI_AVX2
+    if (run.simd && __builtin_cpu_supports("avx2")) return &run_avx2<Value, Sink>;
+#endif
+    return &run_plain<Value, Sink>;
+}
+
+struct TreeRange {
+    std::size_t first, last;
+};
+
+// Runs all trees of the range over the rows, tile by tile: make_sink(first row, n) before, and
+// finish(sink, first row, n) after the trees.
+template <class Value, class MakeSink, class Finish>
+void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, TreeRange trees,
+                   const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
+    using Sink = decltype(make_sink(0, 0));
+    const bool by_row = rows.n_rows < kFewRows || !forest.ordered();
+    const std::size_t capacity = tile_capacity(rows.n_rows, forest.n_features, run.n_threads);
+    const auto run_tile = choose_tile_run<Value, Sink>(run);
+    parallel_for((rows.n_rows + capacity - 1) / capacity, run.n_threads, interrupt, [&] {
+        return [&, tile = Tile<Value>(forest.n_features, by_row ? 1 : capacity),
+                row_kernel = RowKernel<Value>(forest),
+                tile_kernel = TileKernel<Value>(forest, capacity)](std::size_t task) mutable {
+            const std::size_t first = task * capacity;
+            const std::size_t n = std::min(capacity, rows.n_rows - first);
+            Sink sink = make_sink(first, n);
+            if (by_row) {
+                for (std::size_t i = 0; i < n; ++i) {
+                    interrupt.check();
+                    tile.fill(rows, first + i, 1);
+                    row_kernel.run(trees.first, trees.last, tile.feature(0), i, sink);
+                }
+            } else {
+                tile.fill(rows, first, n);
+                for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
+                    interrupt.check();
+                    run_tile(tile_kernel, tree, tile, n, sink);
+                }
+            }
+            finish(sink, first, n);
+        };
+    });
+}
+
+template <class Value>
+double total_weight(const PackedForest<Value>& forest) {
+    return std::accumulate(forest.tree_weight.begin(), forest.tree_weight.end(), 0.0);
+}
+
+}  // namespace
+
+template <class Value>
+void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
+               double* residual, double* standard_error, const Run& run, Interrupt& interrupt) {
+    const std::size_t p = forest.n_features;
+    const double total = total_weight(forest);
+    const auto start = [&](std::size_t first, std::size_t n) {
+        std::fill_n(values + first * p, n * p, 0.0);
+        std::fill_n(residual + first, n, 0.0);
+        return SumSink(values + first * p, residual + first, p);
+    };
+    const auto divide = [&](std::size_t first, std::size_t n) {
+        for (std::size_t i = first * p; i < (first + n) * p; ++i) values[i] /= total;
+        for (std::size_t i = first; i < first + n; ++i) residual[i] /= total;
+    };
+    const TreeRange all{0, forest.n_trees()};
+    if (standard_error == nullptr) {
+        for_each_tile(forest, rows, all, run, interrupt, start,
+                      [&](const SumSink&, std::size_t first, std::size_t n) { divide(first, n); });
+        return;
+    }
+    for_each_tile(
+        forest, rows, all, run, interrupt,
+        [&](std::size_t first, std::size_t n) {
+            return SpreadSink(start(first, n), n, p, forest.tree_weight);
+        },
+        [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
+            sink.write_standard_error(standard_error + first * p);
+            divide(first, n);
+        });
+}
+
+template <class Value>
+void add_weighted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t first,
+                      std::size_t last, const double* weights, double* values, double* residual,
+                      const Run& run, Interrupt& interrupt) {
+    const std::size_t p = forest.n_features;
+    for_each_tile(
+        forest, rows, {first, last}, run, interrupt,
+        [&](std::size_t row, std::size_t) {
+            return WeightedSink(values + row * p, residual + row, p, weights + row, rows.n_rows, first);
+        },
+        [](const WeightedSink&, std::size_t, std::size_t) {});
+}
+
+template <class Value>
+SparseImportance sparse_local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                                  const Run& run, Interrupt& interrupt) {
+    constexpr std::size_t kBlock = 64;
+    const std::size_t n_blocks = (rows.n_rows + kBlock - 1) / kBlock;
+    const double total = total_weight(forest);
+    std::vector<SparseImportance> blocks(n_blocks);
+    parallel_for(n_blocks, run.n_threads, interrupt, [&] {
+        return [&, tile = Tile<Value>(forest.n_features, 1), kernel = RowKernel<Value>(forest),
+                sink = SparseSink(forest.n_features)](std::size_t task) mutable {
+            SparseImportance& out = blocks[task];
+            const std::size_t end = std::min((task + 1) * kBlock, rows.n_rows);
+            for (std::size_t row = task * kBlock; row < end; ++row) {
+                interrupt.check();
+                tile.fill(rows, row, 1);
+                kernel.run(0, forest.n_trees(), tile.feature(0), 0, sink);
+                const double left = sink.finish_row([&](std::uint32_t f, double value) {
+                    if (value == 0) return;
+                    out.indices.push_back(f);
+                    out.data.push_back(value / total);
+                });
+                out.indptr.push_back(static_cast<std::int64_t>(out.data.size()));
+                out.residual.push_back(left / total);
+            }
+        };
+    });
+    SparseImportance all;
+    all.indptr.push_back(0);
+    for (SparseImportance& block : blocks) {
+        const auto before = static_cast<std::int64_t>(all.data.size());
+        all.data.insert(all.data.end(), block.data.begin(), block.data.end());
+        all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
+        for (const std::int64_t end : block.indptr) all.indptr.push_back(before + end);
+        all.residual.insert(all.residual.end(), block.residual.begin(), block.residual.end());
+        block = {};
+    }
+    return all;
+}
+
+#define LOCALMDI_INSTANTIATE(Value)                                                                   \
+    template void local_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*, double*, \
+                            const Run&, Interrupt&);                                                  \
+    template void add_weighted_mdi(const PackedForest<Value>&, const Rows<Value>&, std::size_t,       \
+                                   std::size_t, const double*, double*, double*, const Run&,          \
+                                   Interrupt&);                                                       \
+    template SparseImportance sparse_local_mdi(const PackedForest<Value>&, const Rows<Value>&,        \
+                                               const Run&, Interrupt&);
+LOCALMDI_INSTANTIATE(float)
+LOCALMDI_INSTANTIATE(double)
+
+}  // namespace localmdi

@@ -1,0 +1,46 @@
+"""Settings of the documentation; `make docs` builds it and treats warnings as errors."""
+
+from importlib.metadata import version as installed_version
+
+project = "localmdi"
+author = "The localmdi developers"
+copyright = author  # noqa: A001 - Sphinx's name for it
+version = release = installed_version("localmdi")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates"]
+html_theme = "pydata_sphinx_theme"
+html_title = "localmdi"
+html_show_copyright = False
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+# One page per public object; a class page lists its members once, by autodoc.
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the types stand in the numpydoc sections
+numpydoc_show_class_members = False
+
+
+def escape_bars(app, what, name, obj, options, lines):
+    """Keep |S| in prose as it is written; to reStructuredText it would be a substitution."""
+    in_example = False
+    for index, line in enumerate(lines):
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if not in_example:
+            parts = line.split("``")  # every second part is a literal
+            parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+            lines[index] = "``".join(parts)
+
+
+def setup(app):
+    after_numpydoc = 900
+    app.connect("autodoc-process-docstring", escape_bars, priority=after_numpydoc)

@@ -1,0 +1,67 @@
+"""Local and global MDI importances of tree ensembles: exact, in bits, cheaper than a prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from localmdi import datasets, exceptions, theory
+    from localmdi._api import as_forest, decompose_global, global_mdi, local_mdi, saabas
+    from localmdi._explainer import Explainer
+    from localmdi.adapters import register_adapter
+    from localmdi.forest import Forest, SplitKind, build_forest, load_forest
+    from localmdi.results import GlobalImportance, LocalImportance, load_importance
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Explainer",
+    "Forest",
+    "GlobalImportance",
+    "LocalImportance",
+    "SplitKind",
+    "as_forest",
+    "build_forest",
+    "datasets",
+    "decompose_global",
+    "exceptions",
+    "global_mdi",
+    "load_forest",
+    "load_importance",
+    "local_mdi",
+    "register_adapter",
+    "saabas",
+    "theory",
+]
+
+# Where each name lives: importing localmdi loads nothing else until a name is used.
+_HOMES = {
+    "Explainer": "_explainer",
+    "Forest": "forest",
+    "GlobalImportance": "results",
+    "LocalImportance": "results",
+    "SplitKind": "forest",
+    "as_forest": "_api",
+    "build_forest": "forest",
+    "decompose_global": "_api",
+    "global_mdi": "_api",
+    "load_forest": "forest",
+    "load_importance": "results",
+    "local_mdi": "_api",
+    "register_adapter": "adapters",
+    "saabas": "_api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _HOMES:
+        return getattr(import_module(f"localmdi.{_HOMES[name]}"), name)
+    if name in __all__:
+        return import_module(f"localmdi.{name}")
+    raise AttributeError(f"module 'localmdi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,268 @@
+"""The public functions: a model and rows go in, a result comes out. Nothing is computed here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from localmdi._explainer import Explainer, ModelRows
+from localmdi._validation import count_threads
+from localmdi.adapters import AdaptedModel, Candidate, adapt, in_bag_disagreement
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest.packing import Packing
+from localmdi.importance import decompose, global_importance, prediction_paths, tree_blocks
+
+if TYPE_CHECKING:
+    from localmdi.forest import Forest
+    from localmdi.results import GlobalImportance, LocalImportance
+    from localmdi.typing import FloatArray
+
+__all__ = ["as_forest", "decompose_global", "global_mdi", "local_mdi", "saabas"]
+
+
+def as_forest(model: Any, *, values: bool = True) -> Forest:
+    """Turn a fitted model into a `Forest`: the table of nodes that every measure works on.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        scikit-learn's trees, forests, bagging, boosting, voting, searches, calibrated and
+        multi-output models and pipelines of them (the last step's forest), models of other
+        libraries with the same public attributes, and whatever `register_adapter` was told.
+    values : bool
+        Whether to keep the nodes' predictions, which only `saabas` needs and which are the larger
+        part of a model with many classes.
+
+    Returns
+    -------
+    Forest
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> as_forest(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y))
+    Forest: 1 tree, 5 nodes, 4 features (x0, x1, x2, x3)
+      criterion: gini, in gini
+      node statistics: weight, impurity, value
+      classes: 0, 1, 2
+    """
+    return adapt(model, values=values).forest
+
+
+def local_mdi(
+    model: Any,
+    X: Any,
+    *,
+    n_jobs: int | None = None,
+    standard_error: bool = False,
+    output: Literal["dense", "sparse"] = "dense",
+    out: Any = None,
+    progress: bool = False,
+) -> LocalImportance:
+    """Explain rows: how much uncertainty about the target each feature removed on their paths.
+
+    Definition 1 of the paper: a row walks down every tree; at each node the impurity changes from
+    i(t) to i(child), and that difference is credited to the split feature; the mean over trees is
+    the row's local importance. The values of a row add up to ``baseline - residual``.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        See `as_forest`. To explain many sets of rows with one model, use `Explainer`.
+    X : array, SciPy sparse matrix, or pandas, polars or pyarrow table, shape (n_rows, n_features)
+        The rows; a sparse X is never made dense as a whole.
+    n_jobs : int or None
+        Number of threads: None is one, unless in a joblib context; -1 is all processors. The result
+        has the same bits for any number.
+    standard_error : bool
+        Whether to compute the standard error over trees of every value too. It is not defined for
+        boosting, whose result then has None.
+    output : {"dense", "sparse"}
+        "sparse" gives ``values`` as a CSR array, for very many features.
+    out : ndarray of float64, shape (n_rows, n_features), or None
+        Where to write the values, for example a memory map.
+    progress : bool
+        Whether to show a tqdm bar.
+
+    Returns
+    -------
+    LocalImportance
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ExtraTreesClassifier(100, criterion="entropy", random_state=0).fit(X, y)
+    >>> result = local_mdi(model, X)
+    >>> result.shape, result.unit, round(result.baseline, 3)
+    ((150, 4), 'bits', 1.585)
+    >>> bool(np.allclose(result.values.sum(axis=1), result.baseline - result.residual))
+    True
+    >>> [name for name, value in result.mean().top(2)]
+    ['petal width (cm)', 'petal length (cm)']
+    """
+    return Explainer(model)(
+        X, n_jobs=n_jobs, standard_error=standard_error, output=output, out=out, progress=progress
+    )
+
+
+def global_mdi(model: Any) -> GlobalImportance:
+    """Return the global MDI importance of every feature, not normalised.
+
+    The mean over trees of ``tree_.compute_feature_importances(normalize=False)``. scikit-learn's
+    ``feature_importances_`` is something else: the mean of the trees' normalised importances.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        See `as_forest`.
+
+    Returns
+    -------
+    GlobalImportance
+        With the standard error over trees, except for boosting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(100, criterion="entropy", random_state=0).fit(X, y)
+    >>> trees = [tree.tree_.compute_feature_importances(normalize=False) for tree in model]
+    >>> bool(np.allclose(global_mdi(model).values, np.mean(trees, axis=0)))
+    True
+    """
+    return global_importance(adapt(model).forest)
+
+
+def decompose_global(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | None = None
+) -> LocalImportance:
+    """Return the training rows' shares of the global importance: their mean is `global_mdi`.
+
+    Every tree counts a row with the weight that it had when the tree was grown, so that the ledger
+    is exact with bootstrap too; the plain mean of `local_mdi` over the training rows is exact only
+    without it. The weights are rebuilt from what the model tells about its samples, and checked
+    against the weight of every node.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A model that tells which rows each tree got.
+    X, y, sample_weight
+        What ``fit`` got; y is needed when ``class_weight`` is set.
+    n_jobs : int or None
+        As in `local_mdi`.
+
+    Returns
+    -------
+    LocalImportance
+        ``baseline`` and ``residual`` are arrays: the same weighted means as ``values``.
+
+    Raises
+    ------
+    UnsupportedModelError
+        The weights cannot be rebuilt, or they do not fit the nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(50, random_state=0).fit(X, y)
+    >>> shares = decompose_global(model, X)
+    >>> bool(np.allclose(shares.values.mean(axis=0), global_mdi(model).values, atol=1e-12))
+    True
+    """
+    adapted = adapt(model)
+    reader = ModelRows(adapted)
+    rows = reader.read(X)
+    n = rows.shape[0]
+    if n == 0:
+        raise ValueError("X must hold the training rows; got none. Pass the X that fit got.")
+    packing = Packing(adapted.forest)
+    packing.check(rows, reader.rules)
+    batch = rows.batch(0, n)
+    n_threads = count_threads(n_jobs)
+    candidates = adapted.in_bag.candidates(n, y=y, sample_weight=sample_weight)
+    weights = _agreeing(adapted, packing, batch=batch, candidates=candidates, n_threads=n_threads)
+    return decompose(packing, rows, batch=batch, weights=weights.weights, n_threads=n_threads)
+
+
+def _agreeing(
+    adapted: AdaptedModel,
+    packing: Packing,
+    *,
+    batch: Any,
+    candidates: list[Candidate],
+    n_threads: int,
+) -> Candidate:
+    """Return the first candidate whose weights add up to the weight of every node (I4)."""
+    forest = adapted.forest
+    for first, last in tree_blocks(forest.n_trees, batch.shape[0]):
+        leaf = packing.ends(batch, first, last, n_threads=n_threads).T
+        candidates = [
+            candidate
+            for candidate in candidates
+            if in_bag_disagreement(
+                forest, first, leaf=leaf, weight=candidate.weights(first, last)
+            )
+            is None
+        ]
+        if not candidates:
+            raise UnsupportedModelError(
+                "the rows' weights must add up to the weight of every node, but they do not in "
+                f"trees {first} to {last - 1}: X, y or sample_weight are not what fit got, or the "
+                "model does not tell how it weighted its rows. Pass exactly what fit got."
+            )
+    return candidates[0]
+
+
+def saabas(model: Any, X: Any, *, n_jobs: int | None = None) -> FloatArray | list[FloatArray]:
+    """Split each row's prediction by feature, along the same paths (Saabas' method).
+
+    The values of a row add up to its prediction minus the mean value at the roots.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        See `as_forest`.
+    X : array, SciPy sparse matrix, or pandas, polars or pyarrow table
+        The rows.
+    n_jobs : int or None
+        As in `local_mdi`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features, n_outputs)
+        The last axis holds the classes of a classifier or the targets of a regressor; boosting
+        decomposes the raw score. A multi-output classifier gives a list, one array per target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(100, random_state=0).fit(X, y)
+    >>> moves = saabas(model, X)
+    >>> bool(np.allclose(1 / 3 + moves.sum(axis=1), model.predict_proba(X)))
+    True
+    """
+    adapted = adapt(model, values=True)
+    reader = ModelRows(adapted)
+    packing = Packing(adapted.forest, impurity=False)
+    moves = prediction_paths(
+        packing, reader.read(X), rules=reader.rules, n_threads=count_threads(n_jobs)
+    )
+    classes = adapted.forest.classes
+    if classes is None or len(classes) == 1:
+        return moves
+    return np.split(moves, np.cumsum([len(labels) for labels in classes])[:-1], axis=2)

@@ -1,0 +1,247 @@
+"""The explainer: a model read and packed once, then rows of any kind and number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from localmdi._validation import (
+    RowRules,
+    RowSource,
+    check_names,
+    count_threads,
+    default_names,
+    frame_labels,
+    frame_type,
+    read_frame,
+    read_rows,
+)
+from localmdi.adapters import AdaptedModel, adapt
+from localmdi.forest.packing import Packing
+from localmdi.importance import LocalRequest, explain
+from localmdi.results import LocalImportance, TopFeatures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from localmdi.forest import Forest
+
+__all__ = ["Explainer", "ModelRows"]
+
+# Values of a batch when the user does not say how many rows; and from how many features on a row is
+# kept without its zeros.
+_BATCH_VALUES = 1 << 22
+_WIDE = 4096
+
+
+class ModelRows:
+    """What happens to X on its way to a model's forest: a Pipeline's steps, names, value rules.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from localmdi.adapters import adapt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ModelRows(adapt(DecisionTreeClassifier().fit(X, y))).read(X).shape
+    (150, 4)
+    """
+
+    def __init__(self, adapted: AdaptedModel) -> None:
+        self._transform = adapted.transform
+        self._estimator = adapted.finite
+        self._names = adapted.input_names
+        self._forest_names = adapted.forest.feature_names
+        self._dtype = adapted.forest.row_dtype
+        self.rules = RowRules(adapted.finite, adapted.missing, adapted.sparse_missing)
+
+    def read(self, X: Any) -> RowSource:
+        """Return the rows that the forest gets for X."""
+        if self._transform is None:
+            rows = read_rows(X, self._dtype)
+            self._check_names(rows.names)
+            return rows
+        # The steps check X themselves: it may be anything that they accept, text for example.
+        frame = read_frame(X)
+        rows = read_rows(self._transform(X), self._dtype)
+        if frame is None:
+            return replace(rows, frame_type=None, row_labels=None)
+        return replace(rows, frame_type=frame_type(frame), row_labels=frame_labels(frame))
+
+    def _check_names(self, given: tuple[str, ...] | None) -> None:
+        if self._estimator:
+            check_names(given, self._names)
+        elif given is not None and self._forest_names != default_names(len(self._forest_names)):
+            check_names(given, self._forest_names)
+
+
+class Explainer:
+    """Local MDI of a model that is read and packed once.
+
+    ``Explainer(model)(X)`` equals ``local_mdi(model, X)``, to the last bit; use it when the same
+    model explains many sets of rows, or rows that arrive one at a time. It can be pickled, and used
+    from several threads at once.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        The model to explain. It is not changed, and later changes to it are not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(50, criterion="entropy", random_state=0).fit(X, y)
+    >>> explainer = Explainer(model)
+    >>> [explainer(row).shape for row in (X[:1], X[1:3], X)]
+    [(1, 4), (2, 4), (150, 4)]
+    """
+
+    def __init__(self, model: Any) -> None:
+        adapted = adapt(model)
+        self._set(adapted.forest, ModelRows(adapted))
+
+    def _set(self, forest: Forest, reader: ModelRows) -> None:
+        self.forest = forest
+        self._reader = reader
+        self._packing = Packing(forest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.forest, self._reader)
+
+    def __repr__(self) -> str:
+        return f"Explainer of a {self.forest!r}"
+
+    def __call__(
+        self,
+        X: Any,
+        *,
+        n_jobs: int | None = None,
+        standard_error: bool = False,
+        output: Literal["dense", "sparse"] = "dense",
+        out: Any = None,
+        progress: bool = False,
+    ) -> LocalImportance:
+        """Explain the rows of X; the parameters are those of `local_mdi`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> Explainer(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))(X).shape
+        (150, 4)
+        """
+        request = LocalRequest(
+            count_threads(n_jobs), self._reader.rules, standard_error, output, out, progress
+        )
+        return explain(self._packing, self._reader.read(X), request=request)
+
+    def iter_batches(
+        self,
+        X: Any,
+        *,
+        batch_rows: int | None = None,
+        n_jobs: int | None = None,
+        standard_error: bool = False,
+        output: Literal["dense", "sparse"] = "dense",
+    ) -> Iterator[LocalImportance]:
+        """Explain X in batches of rows, in order, so that memory holds one batch of results.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The rows.
+        batch_rows : int or None
+            Rows in a batch; None: as many as make about 32 MB of values.
+        n_jobs, standard_error, output
+            As in `local_mdi`.
+
+        Yields
+        ------
+        LocalImportance
+            The next rows, with the same bits as in one call for all rows.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> explainer = Explainer(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))
+        >>> [len(part) for part in explainer.iter_batches(X, batch_rows=100)]
+        [100, 50]
+        """
+        step = _check_batch_rows(batch_rows, self.forest.n_features)
+        request = LocalRequest(count_threads(n_jobs), self._reader.rules, standard_error, output)
+        return self._batches(self._reader.read(X), step, request=request)
+
+    def _batches(
+        self, rows: RowSource, step: int, *, request: LocalRequest
+    ) -> Iterator[LocalImportance]:
+        for start in range(0, rows.shape[0], step):
+            part = rows.part(start, min(start + step, rows.shape[0]))
+            yield explain(self._packing, part, request=request)
+
+    def top(self, X: Any, k: int, *, n_jobs: int | None = None) -> TopFeatures:
+        """Return each row's k features with the largest absolute values, for any number of features.
+
+        Rows are explained in batches; no table of all rows and features is made.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The rows.
+        k : int
+            How many features to name for each row.
+        n_jobs : int or None
+            As in `local_mdi`.
+
+        Returns
+        -------
+        TopFeatures
+            ``indices`` and signed ``values`` of shape (n_rows, k).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> explainer = Explainer(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))
+        >>> explainer.top(X[:1], 1).values.round(3)
+        array([[0.667]])
+        """
+        rows = self._reader.read(X)
+        wide = self.forest.n_features > _WIDE
+        request = LocalRequest(
+            count_threads(n_jobs), self._reader.rules, output="sparse" if wide else "dense"
+        )
+        # An empty result gives the names and the shape when there is not a single row.
+        parts = [explain(self._packing, rows.part(0, 0), request=request).top(k)]
+        step = _check_batch_rows(None, self.forest.n_features)
+        parts += [part.top(k) for part in self._batches(rows, step, request=request)]
+        return replace(
+            parts[0],
+            indices=np.concatenate([part.indices for part in parts]),
+            values=np.concatenate([part.values for part in parts]),
+            row_labels=rows.row_labels,
+        )
+
+
+def _restore(forest: Forest, reader: ModelRows) -> Explainer:
+    explainer = Explainer.__new__(Explainer)
+    explainer._set(forest, reader)
+    return explainer
+
+
+def _check_batch_rows(batch_rows: Any, n_features: int) -> int:
+    if batch_rows is None:
+        return max(64, _BATCH_VALUES // n_features)
+    if not isinstance(batch_rows, (int, np.integer)) or batch_rows < 1:
+        raise ValueError(
+            f"batch_rows must be a positive whole number or None; got {batch_rows!r}. "
+            "Use None to let the number of features decide."
+        )
+    return int(batch_rows)

@@ -1,0 +1,34 @@
+"""A progress bar that costs nothing when it is not asked for."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(show: bool, total: int, *, unit: str) -> Iterator[Callable[[int], object]]:
+    """Yield a function to call with the number of units done; it draws a tqdm bar if `show`.
+
+    Examples
+    --------
+    >>> with progress_bar(False, 10, unit="row") as advance:
+    ...     advance(10)
+    """
+    if not show:
+        yield lambda done: None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ImportError(
+            "progress=True needs tqdm, which is not installed. "
+            "Install it with pip install localmdi[progress], or pass progress=False."
+        ) from error
+    with tqdm(total=total, unit=unit) as bar:
+        yield bar.update

@@ -1,0 +1,29 @@
+"""What users pass in is checked here, once; the rooms above work with what comes out."""
+
+from localmdi._validation.names import check_names, default_names, names_of
+from localmdi._validation.rows import (
+    RowSource,
+    frame_labels,
+    frame_type,
+    read_frame,
+    read_rows,
+)
+from localmdi._validation.rules import RowRules, check_batch
+from localmdi._validation.targets import check_sample_weight, check_target
+from localmdi._validation.threads import count_threads
+
+__all__ = [
+    "RowRules",
+    "RowSource",
+    "check_batch",
+    "check_names",
+    "check_sample_weight",
+    "check_target",
+    "count_threads",
+    "default_names",
+    "frame_labels",
+    "frame_type",
+    "names_of",
+    "read_frame",
+    "read_rows",
+]

@@ -1,0 +1,58 @@
+"""What a model becomes at the edge: its forest, and what to do with rows before they meet it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from localmdi.adapters.in_bag import InBag
+    from localmdi.adapters.wrappers import Transform
+    from localmdi.forest import Forest
+
+__all__ = ["AdaptedModel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptedModel:
+    """A model as the rest of the library sees it.
+
+    Parameters
+    ----------
+    forest : Forest
+        The trees; without node values unless they were asked for.
+    transform : Transform or None
+        What a Pipeline does to X before the trees get it, to be called with X; None: nothing.
+    input_names : tuple of str or None
+        Feature names the outermost model was fitted with (``feature_names_in_``).
+    n_features_in : int or None
+        Columns of X; None if the first step of a Pipeline does not say.
+    finite : bool
+        Whether ±inf in X is an error, as it is for scikit-learn's estimators.
+    missing : bool
+        Whether NaN may occur in dense X; if False, it is an error wherever it stands. If True,
+        the nodes of the forest decide.
+    sparse_missing : bool
+        Whether NaN may occur in sparse X.
+    in_bag : InBag
+        The training rows' weights in each tree, as far as the model allows to rebuild them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from localmdi.adapters import adapt
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
+    >>> adapted = adapt(model)
+    >>> adapted.forest.n_nodes, adapted.n_features_in, adapted.missing
+    (5, 4, True)
+    """
+
+    forest: Forest
+    in_bag: InBag
+    transform: Transform | None = None
+    input_names: tuple[str, ...] | None = None
+    n_features_in: int | None = None
+    finite: bool = False
+    missing: bool = True
+    sparse_missing: bool = False

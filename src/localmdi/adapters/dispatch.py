@@ -1,0 +1,128 @@
+"""Which adapter reads a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.in_bag import InBag
+from localmdi.adapters.registry import find_adapter
+from localmdi.adapters.wrappers import Transform, is_pipeline, names_after, transformers
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest import Forest
+
+if TYPE_CHECKING:
+    from localmdi.typing import Names
+
+__all__ = ["adapt"]
+
+
+def adapt(model: Any, *, values: bool = False) -> AdaptedModel:
+    """Turn a fitted model into a forest.
+
+    Tried in this order: a `Forest` itself, an object with ``__to_forest__()``, a class registered
+    with `register_adapter`, then scikit-learn's models by their public attributes.
+
+    Parameters
+    ----------
+    model : object
+        The fitted model. It is not changed.
+    values : bool
+        Whether to copy the nodes' values too; only Saabas' method and predictions need them, and
+        for many classes they are the larger part of a model.
+
+    Returns
+    -------
+    AdaptedModel
+
+    Raises
+    ------
+    UnsupportedModelError
+        The model cannot be explained; the message says why, and what to do.
+    sklearn.exceptions.NotFittedError
+        The model is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> adapt(RandomForestClassifier(10, random_state=0).fit(X, y)).forest
+    Forest: 10 trees, 166 nodes, 4 features (sepal length (cm), ..., petal width (cm))
+      criterion: gini, in gini
+      node statistics: weight, impurity
+      classes: 0, 1, 2
+    """
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"model must be a fitted model, but the class {model.__name__} was given. "
+            f"Pass {model.__name__}(...).fit(X, y)."
+        )
+    return _adapt(model, values=values, names=None)
+
+
+def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
+    forest = _own_forest(model)
+    if forest is not None:
+        return AdaptedModel(
+            forest=forest,
+            in_bag=InBag(partial(_no_training_rows, type(model).__name__)),
+            input_names=_input_names(model),
+            n_features_in=forest.n_features,
+        )
+    from localmdi.adapters.scikit_learn import adapt_estimator, check_fitted
+
+    check_fitted(model)
+    if hasattr(model, "best_estimator_"):
+        return _adapt(model.best_estimator_, values=values, names=names)
+    if is_pipeline(model):
+        return _adapt_pipeline(model, values=values, names=names)
+    return adapt_estimator(model, values=values, names=names)
+
+
+def _own_forest(model: Any) -> Forest | None:
+    """Return the forest that a model, or whoever registered its class, says it is."""
+    if isinstance(model, Forest):
+        return model
+    if hasattr(model, "__to_forest__"):
+        forest, source = model.__to_forest__(), "__to_forest__()"
+    elif (function := find_adapter(model)) is not None:
+        forest, source = function(model), "the registered adapter"
+    else:
+        return None
+    if not isinstance(forest, Forest):
+        raise UnsupportedModelError(
+            f"{source} of {type(model).__name__} must return a Forest, but returned a "
+            f"{type(forest).__name__}. Make one with build_forest."
+        )
+    return forest
+
+
+def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
+    steps = transformers(model)
+    input_names = _input_names(model)
+    seen = names_after(steps, input_names) if steps else names
+    inner = _adapt(model.steps[-1][1], values=values, names=seen)
+    if not steps:
+        return inner
+    later = () if inner.transform is None else inner.transform.steps
+    return replace(
+        inner,
+        transform=Transform((*steps, *later)),
+        input_names=input_names,
+        n_features_in=getattr(model, "n_features_in_", None),
+    )
+
+
+def _input_names(model: Any) -> tuple[str, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _no_training_rows(name: str) -> NoReturn:
+    raise UnsupportedModelError(
+        f"the training rows' weights in each tree must be known, but a {name} does not tell them. "
+        "Pass the fitted scikit-learn model."
+    )

@@ -1,0 +1,269 @@
+"""The training rows' weights in each tree: candidates, and the check that one of them is right.
+
+A model does not store the weights its trees were grown with. They are rebuilt from what it does
+tell, by rules that differ between versions of a library; whether a rule was the right one shows in
+the node weights, which the trees do store (identity I4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from localmdi.forest import Forest
+    from localmdi.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["Candidate", "InBag", "Rule", "Step", "TrainingRows", "in_bag_disagreement"]
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What one ``fit`` got: the rows' weights, and their labels if they are known.
+
+    Examples
+    --------
+    >>> TrainingRows(np.ones(3), None).weight.sum()
+    np.float64(3.0)
+    """
+
+    weight: FloatArray
+    y: AnyArray | None
+
+
+class Rule(NamedTuple):
+    """What a version of the library does with weights.
+
+    Examples
+    --------
+    >>> Rule(weights_draw=True, weights_balance=False)
+    Rule(weights_draw=True, weights_balance=False)
+    """
+
+    weights_draw: bool
+    """Weights bias which rows are drawn; else they multiply the counts of the rows drawn."""
+    weights_balance: bool
+    """Balanced class weights count rows by weight; else every row is one."""
+
+
+class Step(Protocol):
+    """From what an ensemble's ``fit`` got to what it handed to one of its members.
+
+    Examples
+    --------
+    >>> from localmdi.adapters.scikit_learn.steps import OutputStep
+    >>> rows = TrainingRows(np.ones(2), np.array([[1, 2], [3, 4]]))
+    >>> OutputStep(1)(rows, Rule(True, True)).y
+    array([2, 4])
+    """
+
+    @property
+    def needs_y(self) -> bool:
+        """Whether weights depend on the labels here."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether rows are drawn at random here."""
+
+    def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
+        """Return what the member got."""
+
+
+class InBag:
+    """The training rows' weights in each tree of a model.
+
+    Parameters
+    ----------
+    build : callable
+        Returns for each tree, in the order of the forest, the steps from the model's ``fit`` to
+        that tree; raises `UnsupportedModelError` with the reason if they cannot be known.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from localmdi.adapters import adapt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> adapted = adapt(RandomForestClassifier(5, random_state=0).fit(X, y))
+    >>> (candidate,) = adapted.in_bag.candidates(len(X))
+    >>> candidate.weights(0, 2).sum(axis=1)
+    array([150., 150.])
+    """
+
+    def __init__(self, build: Callable[[], Sequence[Sequence[Step]]]) -> None:
+        self._build = build
+
+    def candidates(
+        self, n_rows: int, *, y: Any = None, sample_weight: Any = None
+    ) -> list[Candidate]:
+        """Return the weights by every rule that may have been used, the newest first.
+
+        The caller takes the first one that agrees with the forest: see `in_bag_disagreement`.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of training rows.
+        y : array-like or None
+            The targets given to ``fit``; needed when ``class_weight`` is set.
+        sample_weight : array-like or None
+            The weights given to ``fit``.
+
+        Raises
+        ------
+        UnsupportedModelError
+            The weights of this model cannot be rebuilt.
+        ValueError
+            y or sample_weight is missing or does not fit the rows.
+        """
+        chains = self._build()
+        steps = {id(step): step for chain in chains for step in chain}.values()
+        needs_y = any(step.needs_y for step in steps)
+        if needs_y and y is None:
+            raise ValueError(
+                "y must be given when the model has class_weight, because the rows' weights "
+                "depend on their classes. Pass the y that fit got."
+            )
+        rows = TrainingRows(_weight(sample_weight, n_rows), _labels(y, n_rows))
+        may_draw = any(step.draws for step in steps) and (needs_y or sample_weight is not None)
+        may_balance = needs_y and sample_weight is not None
+        rules = product(_options(may_draw), _options(may_balance))
+        return [Candidate(chains, rows, rule=Rule(*rule)) for rule in rules]
+
+
+class Candidate:
+    """The training rows' weights in each tree, by one rule.
+
+    Parameters
+    ----------
+    chains : sequence of sequences of steps
+        For each tree the steps from the model's ``fit`` to it.
+    rows : TrainingRows
+        What the model's ``fit`` got.
+    rule : Rule
+        What is done with weights.
+
+    Examples
+    --------
+    >>> Candidate([(), ()], TrainingRows(np.ones(3), None), rule=Rule(True, True)).weights(0, 2)
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+
+    def __init__(self, chains: Sequence[Sequence[Step]], rows: TrainingRows, *, rule: Rule) -> None:
+        self.rule = rule
+        self._chains = chains
+        self._rows = rows
+        # Trees of one ensemble share their first steps: those of the last tree are kept.
+        self._path: list[tuple[Step, TrainingRows]] = []
+
+    def weights(self, first_tree: int, last_tree: int) -> FloatArray:
+        """Return each row's weight in the trees from `first_tree` up to, not with, `last_tree`.
+
+        Returns
+        -------
+        ndarray of shape (last_tree - first_tree, n_rows)
+        """
+        trees = self._chains[first_tree:last_tree]
+        weights = np.empty((len(trees), len(self._rows.weight)))
+        for tree, chain in enumerate(trees):
+            weights[tree] = self._follow(chain).weight
+        return weights
+
+    def _follow(self, chain: Sequence[Step]) -> TrainingRows:
+        known = 0
+        while known < min(len(chain), len(self._path)) and chain[known] is self._path[known][0]:
+            known += 1
+        del self._path[known:]
+        rows = self._path[-1][1] if self._path else self._rows
+        for step in chain[known:]:
+            rows = step(rows, self.rule)
+            self._path.append((step, rows))
+        return rows
+
+
+def in_bag_disagreement(
+    forest: Forest, first_tree: int, *, leaf: IntArray, weight: FloatArray
+) -> int | None:
+    """Return a node whose weight is not the sum of the weights of the rows that reach it.
+
+    Parameters
+    ----------
+    forest : Forest
+        The trees with their node weights.
+    first_tree : int
+        The tree of the first row of `leaf`.
+    leaf : ndarray of int of shape (n_trees, n_rows)
+        The leaf that each training row reaches in this tree and the following ones, numbered over
+        the whole forest.
+    weight : ndarray of shape (n_trees, n_rows)
+        The rows' weights in these trees, from `Candidate.weights`.
+
+    Returns
+    -------
+    int or None
+        None: the weights agree at every node of these trees.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from localmdi.adapters import adapt
+    >>> X = [[0.0], [1.0], [1.0]]
+    >>> model = DecisionTreeClassifier().fit(X, [0, 1, 1])
+    >>> forest, leaf = adapt(model).forest, model.apply(X)[None]
+    >>> in_bag_disagreement(forest, 0, leaf=leaf, weight=np.ones((1, 3))) is None
+    True
+    >>> in_bag_disagreement(forest, 0, leaf=leaf, weight=np.array([[1.0, 1.0, 2.0]]))
+    2
+    """
+    first, end = forest.tree_offset[[first_tree, first_tree + len(leaf)]].tolist()
+    stored = forest.statistic("weight")
+    nodes = np.arange(first, end)
+    n_children = np.diff(forest.child_offset[first : end + 1])
+    reached = np.bincount((leaf - first).ravel(), weights=weight.ravel(), minlength=end - first)
+    # Leaves by the rows, other nodes by their children: if both hold, so does every node by rows.
+    splits = nodes[n_children > 0]
+    if len(splits):
+        start, stop = forest.child_offset[[first, end]].tolist()
+        below = stored[forest.child[start:stop]]
+        reached[splits - first] += np.add.reduceat(below, forest.child_offset[splits] - start)
+    roots = forest.tree_offset[first_tree : first_tree + len(leaf)]
+    # Sums of n terms in another order differ by rounding only; any wrong rule differs by far more.
+    tolerance = 1e-9 * np.repeat(np.abs(stored[roots]), np.diff(np.append(roots, end)))
+    wrong = np.flatnonzero(~(np.abs(reached - stored[first:end]) <= tolerance))
+    return int(nodes[wrong[0]]) if len(wrong) else None
+
+
+def _options(is_open: bool) -> tuple[bool, ...]:
+    return (True, False) if is_open else (True,)
+
+
+def _weight(sample_weight: Any, n_rows: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        return np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one number per row, shape ({n_rows},), but has the shape "
+            f"{weight.shape}. Pass the sample_weight that fit got."
+        )
+    return weight
+
+
+def _labels(y: Any, n_rows: int) -> AnyArray | None:
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    if labels.ndim not in (1, 2) or len(labels) != n_rows:
+        raise ValueError(
+            f"y must have one target per row, {n_rows} in all, but has the shape {labels.shape}. "
+            "Pass the X and y that fit got."
+        )
+    return labels.ravel() if labels.shape[1:] == (1,) else labels

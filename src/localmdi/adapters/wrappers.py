@@ -1,0 +1,92 @@
+"""Models around one model: a Pipeline (its earlier steps transform X) and a search (the best)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Transform", "has_samplers", "is_pipeline", "names_after", "transformers"]
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Fitted steps, applied to X one after the other.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> Transform((StandardScaler().fit([[0.0], [2.0]]),))([[4.0]])
+    array([[3.]])
+    """
+
+    steps: tuple[Any, ...]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the transformed rows."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+
+def is_pipeline(model: Any) -> bool:
+    """Whether a model is a Pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> is_pipeline(make_pipeline("passthrough"))
+    True
+    """
+    return hasattr(model, "steps") and hasattr(model, "named_steps")
+
+
+def transformers(pipeline: Any) -> tuple[Any, ...]:
+    """Return the steps before the last that change X when the pipeline predicts.
+
+    Steps that only resample the training rows (imbalanced-learn's) do not.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> transformers(make_pipeline("passthrough", None))
+    ()
+    """
+    return tuple(step for step in _earlier(pipeline) if hasattr(step, "transform"))
+
+
+def has_samplers(pipeline: Any) -> bool:
+    """Whether some step changes which rows the last one is fitted on.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> has_samplers(make_pipeline("passthrough", None))
+    False
+    """
+    return any(hasattr(step, "fit_resample") for step in _earlier(pipeline))
+
+
+def names_after(steps: Sequence[Any], names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the feature names after the steps; None if a step does not say.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> names_after([PolynomialFeatures().fit([[1.0]])], None)
+    ('1', 'x0', 'x0^2')
+    """
+    for step in steps:
+        try:
+            found = step.get_feature_names_out(names)
+        except (AttributeError, ValueError):
+            return None
+        names = tuple(map(str, found))
+    return names
+
+
+def _earlier(pipeline: Any) -> list[Any]:
+    steps = [step for _, step in pipeline.steps[:-1]]
+    return [step for step in steps if step is not None and step != "passthrough"]

@@ -1,0 +1,31 @@
+"""The errors of localmdi. Each message says what must hold, what was given, and what to do."""
+
+from __future__ import annotations
+
+__all__ = [
+    "FileFormatError",
+    "InvalidForestError",
+    "LocalMDIError",
+    "MissingStatisticsError",
+    "UnsupportedModelError",
+]
+
+
+class LocalMDIError(Exception):
+    """Base class of every error that localmdi defines."""
+
+
+class UnsupportedModelError(LocalMDIError, TypeError):
+    """A model cannot be explained; the message says why and what is supported."""
+
+
+class InvalidForestError(LocalMDIError, ValueError):
+    """The arrays given do not form a forest; the message names the field and the node."""
+
+
+class MissingStatisticsError(LocalMDIError, ValueError):
+    """A forest lacks the node statistics (impurity, weight, value) that a measure needs."""
+
+
+class FileFormatError(LocalMDIError, ValueError):
+    """A file is damaged, truncated, of another kind, or of a newer version."""

@@ -1,0 +1,123 @@
+"""The fields of a forest: their types, the kinds of split, the criteria and their units.
+
+What the fields mean and what must hold for them stands in ``docs/format/forest.md``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from localmdi.typing import ArrayLike
+
+__all__ = [
+    "AGGREGATIONS",
+    "FLOATS",
+    "ROW_DTYPES",
+    "STATISTICS",
+    "STRUCTURE",
+    "UNITS",
+    "ForestFields",
+    "SplitKind",
+]
+
+
+class SplitKind(IntEnum):
+    """How a node decides where a row goes; x is the row's value of the split feature.
+
+    A missing value (NaN) goes to ``missing_child``, whatever the kind.
+
+    Examples
+    --------
+    >>> SplitKind(1)
+    <SplitKind.LESS_EQUAL: 1>
+    """
+
+    LEAF = 0
+    """The row has arrived."""
+    LESS_EQUAL = 1
+    """x ≤ threshold: first child; else second child."""
+    LESS = 2
+    """x < threshold: first child; else second child."""
+    CATEGORY_SET = 3
+    """The bit of category x is set: first child; else, or if x is no category: second child."""
+    MULTIWAY = 4
+    """The child whose category is x; if there is none, the row ends here."""
+
+
+STRUCTURE: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        "tree_offset": np.dtype(np.int64),
+        "feature": np.dtype(np.int32),
+        "split_kind": np.dtype(np.uint8),
+        "threshold": np.dtype(np.float64),
+        "child_offset": np.dtype(np.int64),
+        "child": np.dtype(np.int64),
+        "missing_child": np.dtype(np.int32),
+        "category_offset": np.dtype(np.int64),
+        "category_bits": np.dtype(np.uint64),
+    }
+)
+"""The vectors that make the trees, with their types."""
+
+STATISTICS = ("weight", "impurity", "value")
+"""What a forest may know about its nodes."""
+
+FLOATS = ("tree_weight", *STATISTICS)
+"""The other arrays, all float64."""
+
+UNITS: Mapping[str, str] = MappingProxyType(
+    {
+        "entropy": "bits",
+        "log_loss": "bits",
+        "gini": "gini",
+        "squared_error": "variance",
+        "friedman_mse": "variance",
+        "variance": "variance",
+        "absolute_error": "mae",
+        "poisson": "poisson",
+    }
+)
+"""The unit in which each criterion measures impurity."""
+
+AGGREGATIONS = ("mean", "sum")
+ROW_DTYPES = ("float32", "float64")
+
+
+class ForestFields(TypedDict):
+    """What `build_forest` takes; the meanings stand at `Forest`.
+
+    Examples
+    --------
+    >>> from localmdi.forest import Forest
+    >>> ForestFields.__annotations__.keys() == Forest.__annotations__.keys()
+    True
+    """
+
+    n_features: int
+    tree_offset: ArrayLike
+    feature: ArrayLike
+    split_kind: ArrayLike
+    threshold: ArrayLike
+    child_offset: ArrayLike
+    child: ArrayLike
+    missing_child: NotRequired[ArrayLike | None]
+    category_offset: NotRequired[ArrayLike | None]
+    category_bits: NotRequired[ArrayLike | None]
+    weight: NotRequired[ArrayLike | None]
+    impurity: NotRequired[ArrayLike | None]
+    value: NotRequired[ArrayLike | None]
+    tree_weight: NotRequired[ArrayLike | None]
+    feature_names: NotRequired[Iterable[str] | None]
+    criterion: NotRequired[str | None]
+    aggregation: NotRequired[str]
+    classes: NotRequired[Sequence[ArrayLike] | None]
+    categories: NotRequired[Sequence[ArrayLike | None] | None]
+    row_dtype: NotRequired[str]
+    boosted: NotRequired[bool]

@@ -1,0 +1,154 @@
+"""Local MDI: Definition 1 of the paper for every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from localmdi._progress import progress_bar
+from localmdi._validation import RowRules, RowSource
+from localmdi.importance.labels import names_for, unit_of
+from localmdi.results import LocalImportance
+
+if TYPE_CHECKING:
+    from localmdi.forest.packing import Packing
+    from localmdi.typing import FloatArray
+
+__all__ = ["LocalRequest", "explain", "explain_sparse"]
+
+
+@dataclass(frozen=True)
+class LocalRequest:
+    """How to explain: everything but the forest and the rows.
+
+    Examples
+    --------
+    >>> LocalRequest(n_threads=2).output
+    'dense'
+    """
+
+    n_threads: int = 1
+    rules: RowRules = field(default_factory=RowRules)
+    standard_error: bool = False
+    output: Literal["dense", "sparse"] = "dense"
+    out: Any = None
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        if self.output not in ("dense", "sparse"):
+            raise ValueError(
+                f"output must be 'dense' or 'sparse'; got {self.output!r}. "
+                "Use 'sparse' for data with very many features."
+            )
+        if self.output == "sparse" and (self.standard_error or self.out is not None):
+            raise ValueError(
+                "standard_error and out need output='dense'; got output='sparse'. "
+                "Explain fewer rows at a time with Explainer.iter_batches instead."
+            )
+
+
+def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> LocalImportance:
+    """Return the importances of all rows as one table.
+
+    Examples
+    --------
+    >>> from localmdi._validation import read_rows
+    >>> from localmdi.forest import build_forest
+    >>> from localmdi.forest.packing import Packing
+    >>> forest = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
+    ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
+    ...     impurity=[0.75, 1.0, 0.0], criterion="entropy")
+    >>> rows = read_rows([[0], [1]], "float64")
+    >>> explain(Packing(forest), rows, request=LocalRequest()).values
+    array([[-0.25],
+           [ 0.75]])
+    """
+    if request.output == "sparse":
+        return explain_sparse(packing, rows, request=request)
+    shape = (rows.shape[0], packing.forest.n_features)
+    values = np.empty(shape) if request.out is None else _check_out(request.out, shape)
+    residual = np.empty(shape[0])
+    error = np.empty(shape) if request.standard_error and not packing.forest.boosted else None
+    if request.out is not None:
+        packing.check(rows, request.rules)
+    step = max(1024, shape[0] // 100) if request.progress else None
+    with progress_bar(request.progress, shape[0], unit="row") as advance:
+        for start, stop, batch in packing.batches(rows, request.rules, step):
+            part = _writable_part(values, start, stop)
+            packing.kernel.local_mdi(
+                packing.rows(batch),
+                part,
+                residual[start:stop],
+                None if error is None else error[start:stop],
+                request.n_threads,
+            )
+            if not np.shares_memory(part, values):
+                values[start:stop] = part
+            advance(stop - start)
+    return _result(packing, rows, values=values, residual=residual, standard_error=error)
+
+
+def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) -> LocalImportance:
+    """Return the importances of all rows as compressed rows; memory grows with their non-zeros.
+
+    Examples
+    --------
+    >>> from localmdi._validation import read_rows
+    >>> from localmdi.forest import build_forest
+    >>> from localmdi.forest.packing import Packing
+    >>> forest = build_forest(n_features=9, tree_offset=[0, 3], feature=[4, -1, -1],
+    ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
+    ...     impurity=[0.75, 1.0, 0.0], criterion="entropy")
+    >>> rows = read_rows(np.ones((1, 9)), "float64")
+    >>> explain_sparse(Packing(forest), rows, request=LocalRequest()).values.nnz
+    1
+    """
+    from scipy.sparse import csr_array, vstack
+
+    p = packing.forest.n_features
+    parts = [csr_array((0, p), dtype=np.float64)]
+    residual = np.empty(rows.shape[0])
+    step = max(1024, rows.shape[0] // 100) if request.progress else None
+    with progress_bar(request.progress, rows.shape[0], unit="row") as advance:
+        for start, stop, batch in packing.batches(rows, request.rules, step):
+            data, indices, indptr, residual[start:stop] = packing.kernel.sparse_local_mdi(
+                packing.rows(batch), request.n_threads
+            )
+            parts.append(csr_array((data, indices, indptr), shape=(stop - start, p)))
+            advance(stop - start)
+    values = parts[1] if len(parts) == 2 else vstack(parts, format="csr")
+    return _result(packing, rows, values=values, residual=residual)
+
+
+def _result(packing: Packing, rows: RowSource, **fields: Any) -> LocalImportance:
+    forest = packing.forest
+    root = forest.statistic("impurity")[forest.tree_offset[:-1]]
+    return LocalImportance(
+        baseline=float(forest.tree_weight @ root / forest.tree_weight.sum()),
+        unit=unit_of(forest),
+        feature_names=names_for(forest, rows),
+        n_trees=forest.n_trees,
+        data=rows.data,
+        row_labels=rows.row_labels,
+        frame_type=rows.frame_type,
+        **fields,
+    )
+
+
+def _check_out(out: Any, shape: tuple[int, int]) -> FloatArray:
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
+    if not fits or not out.flags.writeable:
+        given = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out)
+        raise ValueError(
+            f"out must be a writeable float64 array of shape {shape}; got {given}. "
+            "Make it with np.empty(shape) or np.memmap(path, dtype='float64', shape=shape)."
+        )
+    return out
+
+
+def _writable_part(values: FloatArray, start: int, stop: int) -> FloatArray:
+    """Return rows start..stop for the kernel: a view where it can write, else a table of its own."""
+    part = np.asarray(values[start:stop])
+    return part if part.flags.c_contiguous and part.flags.aligned else np.empty(part.shape)

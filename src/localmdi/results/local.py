@@ -1,0 +1,359 @@
+"""The result of a local measure: one value per row and feature."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from localmdi.results.checks import check_local
+from localmdi.results.combine import check_same, join_fields
+from localmdi.results.frames import (
+    FrameType,
+    dense,
+    matrix_to_arrow,
+    matrix_to_frame,
+    matrix_to_shap,
+)
+from localmdi.results.global_ import GlobalImportance
+from localmdi.results.groups import group_columns, sum_groups
+from localmdi.results.means import RowMean, mean_by_label, mean_of_rows
+from localmdi.results.rows import select_fields
+from localmdi.results.select import feature_positions, row_positions
+from localmdi.results.storage import write_fields
+from localmdi.results.summary import summary
+from localmdi.results.top import TopFeatures, top_of_rows
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from localmdi.results.checks import Matrix
+    from localmdi.typing import FloatArray
+
+__all__ = ["LocalImportance"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalImportance:
+    """How much uncertainty each feature removed for each row.
+
+    For every row ``values.sum(1) == baseline - residual`` up to rounding: from the impurity at the
+    root down to what is left at the leaf. Positive values removed uncertainty, negative added it.
+
+    Parameters
+    ----------
+    values : ndarray or csr_array of float64, shape (n_rows, n_features)
+        Mean over trees of the impurity decreases on the row's path, by split feature. Arrays are
+        kept as read-only views.
+    baseline : float or ndarray of float64, shape (n_rows,)
+        Mean over trees of the root's impurity.
+    residual : ndarray of float64, shape (n_rows,)
+        Mean over trees of the impurity of the leaf that the row reached.
+    unit : str
+        "bits", "gini", "variance", "mae" or "poisson".
+    feature_names : sequence of str
+        One name per column.
+    n_trees : int
+        Number of trees; 0 if the values do not come from finitely many.
+    data : array, sparse array, data frame or None
+        The explained rows, when kept.
+    row_weight : ndarray of float64, shape (n_rows,), or None
+        Weights of the rows in `mean`; None: equal.
+    standard_error : like values, or None
+        Standard error of every value over the trees.
+    mean_standard_error : ndarray of float64, shape (n_features,), or None
+        Standard error over the trees of the mean over rows. Rows share trees, so it must come from
+        the same pass; it is lost when rows are selected or joined.
+    row_labels : pandas.Index, ndarray or None
+        Labels of the rows.
+    frame_type : {"pandas", "polars", "pyarrow"} or None
+        Type of the explained frame; None for arrays.
+    method : str or None
+        How the values were computed, where there is a choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+    ...                 unit="bits", feature_names=("age", "dose"), n_trees=10)
+    LocalImportance: 1 rows, 2 features, 10 trees, in bits
+      baseline 1, mean residual 0.25
+      largest by mean |value|:
+        age   0.5
+        dose  0.25
+    """
+
+    values: Matrix
+    baseline: float | FloatArray
+    _: KW_ONLY
+    residual: FloatArray
+    unit: str
+    feature_names: tuple[str, ...]
+    n_trees: int
+    data: Any = None
+    row_weight: FloatArray | None = None
+    standard_error: Matrix | None = None
+    mean_standard_error: FloatArray | None = None
+    row_labels: Any = None
+    frame_type: FrameType = None
+    method: str | None = None
+
+    def __post_init__(self) -> None:
+        for field, value in check_local(vars(self)).items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and number of features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LocalImportance(np.zeros((3, 1)), 1.0, residual=np.ones(3), unit="bits",
+        ...                 feature_names=("age",), n_trees=10).shape
+        (3, 1)
+        """
+        n_rows, n_features = self.values.shape
+        return n_rows, n_features
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(dense(self.values), dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    def __getitem__(self, key: Any) -> LocalImportance:
+        """Select rows, ``result[rows]``, or rows and features, ``result[rows, features]``.
+
+        Rows are an int (which keeps the two dimensions), a slice, a mask or a list of ints;
+        features a name, a list of names, or positions in the same ways. `baseline` and `residual`
+        stay what they are, the impurities at root and leaf: without some of the features the
+        values no longer add up to their difference, and `additivity_error` shows what is left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25], [0.75, 0.0]]), 1.0, n_trees=10,
+        ...     residual=np.array([0.25, 0.25]), unit="bits", feature_names=("age", "dose"))
+        >>> result[0].values
+        array([[0.5 , 0.25]])
+        >>> result[:, "age"].values
+        array([[0.5 ],
+               [0.75]])
+        """
+        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        rows = row_positions(rows, len(self))
+        columns = feature_positions(columns, self.feature_names)
+        return replace(self, **select_fields(self, rows, columns))
+
+    def to_frame(self) -> Any:
+        """Return one column per feature and no others, in the type of the explained frame.
+
+        pandas, with the row labels as index, for pandas frames and arrays; polars and pyarrow for
+        theirs. CSR values become sparse pandas columns; polars and pyarrow have none, so select
+        the features of wide results first, or use `top`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]), n_trees=10,
+        ...                 unit="bits", feature_names=("age", "dose")).to_frame()
+           age  dose
+        0  0.5  0.25
+        """
+        return matrix_to_frame(
+            self.values,
+            self.feature_names,
+            row_labels=self.row_labels,
+            frame_type=self.frame_type,
+        )
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table with one (dense) column per feature, without row labels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]), n_trees=10,
+        ...                 unit="bits", feature_names=("age", "dose")).to_arrow().column_names
+        ['age', 'dose']
+        """
+        return matrix_to_arrow(self.values, self.feature_names)
+
+    def to_shap(self) -> Any:
+        """Return a `shap.Explanation` for shap's plots.
+
+        Its values are ours, unchanged. shap adds them to the base value, and ours remove
+        uncertainty; so the base value is minus the baseline, and a plot ends at minus the
+        residual. Where shap writes ``E[f(X)]`` read "minus the uncertainty at the root", and for
+        ``f(x)`` "minus the uncertainty left at the leaf", in `unit`, e.g. bits; 0 is certainty.
+        CSR values are made dense: select rows or features of wide results first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> explanation = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...     n_trees=10, unit="bits", feature_names=("age", "dose")).to_shap()
+        >>> explanation.base_values + explanation.values.sum(axis=1)
+        array([-0.25])
+        """
+        return matrix_to_shap(
+            self.values, self.feature_names, baseline=self.baseline, data=self.data
+        )
+
+    def top(self, k: int = 10) -> TopFeatures:
+        """Return the k features with the largest absolute values of each row.
+
+        Equal values go by column; k is cut to the number of features. CSR values are not made
+        dense.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.25, -0.5]]), 1.0, residual=np.array([1.25]),
+        ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
+        >>> result.top(1).names, result.top(1).values
+        (array([['dose']], dtype=object), array([[-0.5]]))
+        """
+        indices, values = top_of_rows(self.values, k)
+        return TopFeatures(
+            indices,
+            values,
+            feature_names=self.feature_names,
+            row_labels=self.row_labels,
+            frame_type=self.frame_type,
+        )
+
+    def group(self, mapping: Mapping[str, Sequence[str]]) -> LocalImportance:
+        """Add up the values of features that belong together, e.g. after one-hot encoding.
+
+        Parameters
+        ----------
+        mapping : dict of str to sequence of str
+            Group name → names of its features. A group stands where its first feature stood;
+            features in no group stay as they are. The result has no standard errors and no data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...                          unit="bits", feature_names=("sex_f", "sex_m"), n_trees=10)
+        >>> result.group({"sex": ["sex_f", "sex_m"]}).to_frame()
+            sex
+        0  0.75
+        """
+        names, column = group_columns(self.feature_names, mapping)
+        return replace(
+            self,
+            values=sum_groups(self.values, column, len(names)),
+            feature_names=names,
+            data=None,
+            standard_error=None,
+            mean_standard_error=None,
+        )
+
+    @overload
+    def mean(self, by: None = None) -> GlobalImportance: ...
+    @overload
+    def mean(self, by: Any) -> dict[Any, GlobalImportance]: ...
+    def mean(self, by: Any = None) -> GlobalImportance | dict[Any, GlobalImportance]:
+        """Return the mean over rows, weighed by `row_weight`.
+
+        Parameters
+        ----------
+        by : array-like of shape (n_rows,), optional
+            Labels of the rows, none missing: gives one mean per label. The standard error is
+            known for the mean of all rows only, and if it was computed in the same pass.
+
+        Returns
+        -------
+        GlobalImportance, or dict of label to GlobalImportance
+            Labels in sorted order, or in order of appearance if they cannot be sorted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25], [0.75, 0.0]]), 1.0, n_trees=10,
+        ...     residual=np.array([0.25, 0.25]), unit="bits", feature_names=("age", "dose"))
+        >>> result.mean().values
+        array([0.625, 0.125])
+        >>> result.mean(by=["b", "a"])["a"].values
+        array([0.75, 0.  ])
+        """
+        if by is None:
+            mean = mean_of_rows(self.values, self.baseline, self.row_weight)
+            return self._global(mean, self.mean_standard_error)
+        means = mean_by_label(self.values, self.baseline, self.row_weight, by)
+        return {label: self._global(mean, None) for label, mean in means.items()}
+
+    def _global(self, mean: RowMean, standard_error: FloatArray | None) -> GlobalImportance:
+        return GlobalImportance(
+            mean.values,
+            unit=self.unit,
+            feature_names=self.feature_names,
+            n_trees=self.n_trees,
+            standard_error=standard_error,
+            weight=mean.weight,
+            baseline=mean.baseline,
+        )
+
+    @classmethod
+    def concat(cls, parts: Iterable[LocalImportance]) -> LocalImportance:
+        """Join results of different rows of one model.
+
+        Parameters
+        ----------
+        parts : iterable of LocalImportance
+            With the same feature names, unit, number of trees and frame type, all dense or all
+            sparse, with equal float baselines or with arrays. Data, row labels and standard
+            errors are kept if all parts have them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> part = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...                        unit="bits", feature_names=("age", "dose"), n_trees=10)
+        >>> LocalImportance.concat([part, part]).shape
+        (2, 2)
+        """
+        same = ("feature_names", "unit", "n_trees", "frame_type")
+        parts = check_same(parts, cls, same)
+        return replace(parts[0], **join_fields(parts)) if len(parts) > 1 else parts[0]
+
+    def additivity_error(self) -> float:
+        """Return the largest ``|values.sum(1) - (baseline - residual)|``: rounding only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]), n_trees=10,
+        ...                 unit="bits", feature_names=("age", "dose")).additivity_error()
+        0.0
+        """
+        gap = self.values.sum(axis=1) - (self.baseline - self.residual)
+        return float(np.abs(gap).max(initial=0.0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a file that `load_importance` reads, without pickle.
+
+        Not saved: `data`, which you have. Row labels must be integers or texts, or None.
+
+        Examples
+        --------
+        >>> import numpy as np, pathlib, tempfile
+        >>> from localmdi.results import load_importance
+        >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "result.lmdi"
+        ...     result.save(path)
+        ...     load_importance(path).shape
+        (1, 2)
+        """
+        saved = (field.name for field in fields(self) if field.name != "data")
+        write_fields(path, "local", {name: getattr(self, name) for name in saved})

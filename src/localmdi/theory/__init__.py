@@ -1,0 +1,75 @@
+"""The population side of the paper, exact, in pure NumPy: the oracle of everything else.
+
+Read it with the paper in the other hand. It shares no code with the forests it judges. Equation
+numbers are those of the appendix' restatements (Theorem 1 is Eq. 8, Theorem 2 is Eq. 11, so the
+sum rule is Eq. 6). Features are indices from 0, the output is "y", entropies are in bits.
+"""
+
+from localmdi.theory.axioms import (
+    Verdict,
+    are_symmetric,
+    is_efficient,
+    is_monotonic,
+    is_null_player,
+    is_strongly_monotonic,
+    is_symmetric,
+    respects_null_players,
+)
+from localmdi.theory.distribution import Distribution
+from localmdi.theory.game import Game, global_game, local_game, prediction_game
+from localmdi.theory.impurity import impurity, impurity_at, impurity_decrease, mean_impurity
+from localmdi.theory.information import entropy, mutual_information
+from localmdi.theory.interaction import interaction_index, moebius
+from localmdi.theory.local_relevance import Witness, is_locally_relevant, local_witnesses
+from localmdi.theory.population import (
+    population_local_mdi,
+    population_local_profile,
+    population_mdi,
+    population_profile,
+)
+from localmdi.theory.relevance import (
+    is_relevant,
+    is_strongly_relevant,
+    is_weakly_relevant,
+    relevant_contexts,
+)
+from localmdi.theory.shapley import degree_profile, shapley_value
+from localmdi.theory.size import MAX_ENTRIES
+
+__all__ = [
+    "MAX_ENTRIES",
+    "Distribution",
+    "Game",
+    "Verdict",
+    "Witness",
+    "are_symmetric",
+    "degree_profile",
+    "entropy",
+    "global_game",
+    "impurity",
+    "impurity_at",
+    "impurity_decrease",
+    "interaction_index",
+    "is_efficient",
+    "is_locally_relevant",
+    "is_monotonic",
+    "is_null_player",
+    "is_relevant",
+    "is_strongly_monotonic",
+    "is_strongly_relevant",
+    "is_symmetric",
+    "is_weakly_relevant",
+    "local_game",
+    "local_witnesses",
+    "mean_impurity",
+    "moebius",
+    "mutual_information",
+    "population_local_mdi",
+    "population_local_profile",
+    "population_mdi",
+    "population_profile",
+    "prediction_game",
+    "relevant_contexts",
+    "respects_null_players",
+    "shapley_value",
+]

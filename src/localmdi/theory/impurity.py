@@ -1,0 +1,157 @@
+"""Impurities of the output, i(·) of Section 2, and their means given features (App. F).
+
+Entropy is in bits. Beside the three names of the paper (and scikit-learn's for them) a criterion
+may be a function that takes probabilities (…, |Y|) and returns impurities (…).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from localmdi.typing import AnyArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from localmdi.theory.distribution import Distribution
+    from localmdi.typing import ArrayLike, FloatArray
+
+__all__ = ["Criterion", "impurity", "impurity_at", "impurity_decrease", "mean_impurity"]
+
+Criterion: TypeAlias = str | Callable[[AnyArray], AnyArray]
+
+
+def impurity(
+    probabilities: ArrayLike,
+    criterion: Criterion = "entropy",
+    *,
+    y_values: ArrayLike | None = None,
+) -> FloatArray:
+    """Return the impurity i(·) of one or many laws of the output.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (…, |Y|)
+        Laws of Y; any non-negative masses, normalised here. A law without mass has impurity 0.
+    criterion : {"entropy", "gini", "variance"} or callable
+        Also scikit-learn's "log_loss" (entropy) and "squared_error" (variance).
+    y_values : array-like of shape (|Y|,), optional
+        Numeric values of Y, for the variance.
+
+    Returns
+    -------
+    ndarray of shape (…)
+
+    Examples
+    --------
+    >>> impurity([[0.5, 0.5], [1.0, 0.0]]).tolist()
+    [1.0, 0.0]
+    >>> float(impurity([0.5, 0.5], "gini"))
+    0.5
+    >>> float(impurity([0.5, 0.5], "variance", y_values=[0, 10]))
+    25.0
+    """
+    masses = np.asarray(probabilities, dtype=np.float64)
+    total = masses.sum(axis=-1, keepdims=True)
+    law = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    if callable(criterion):
+        return np.where(total[..., 0] > 0, criterion(law), 0.0)
+    if criterion in ("entropy", "log_loss"):
+        bits = np.log2(law, out=np.zeros_like(law), where=law > 0)
+        return np.asarray(0.0 - np.sum(law * bits, axis=-1))
+    if criterion == "gini":
+        # Σ p (1 − p), not 1 − Σ p²: exactly zero at a pure law, and where there is no mass.
+        return np.asarray(np.sum(law * (1.0 - law), axis=-1))
+    if criterion in ("variance", "squared_error"):
+        values = _numeric(y_values)
+        mean = np.sum(law * values, axis=-1, keepdims=True)
+        return np.asarray(np.sum(law * (values - mean) ** 2, axis=-1))
+    raise ValueError(
+        'criterion must be "entropy", "gini", "variance" (or "log_loss", "squared_error") or a '
+        f"function, but {criterion!r} was given."
+    )
+
+
+def _numeric(y_values: ArrayLike | None) -> FloatArray:
+    if y_values is None:
+        raise ValueError(
+            "the variance needs numbers for the values of Y: pass y_values to the Distribution."
+        )
+    return np.asarray(y_values, dtype=np.float64)
+
+
+def mean_impurity(law: Distribution, given: Any = (), *, criterion: Criterion = "entropy") -> float:
+    """Return E_B[i(Y | B)], for entropy the conditional entropy H(Y|B).
+
+    Parameters
+    ----------
+    law : Distribution
+    given : int or iterable of int
+        The features B.
+    criterion : str or callable
+        As for `impurity`.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_conditional([[0.5, 0.5], [1.0, 0.0]])
+    >>> mean_impurity(law, 0), mean_impurity(law, 0, criterion="gini")
+    (0.5, 0.25)
+    """
+    features = set(law.axes(given)) - {law.n_features}
+    joint = law.marginal((*features, "y"))
+    node = impurity(joint, criterion, y_values=law.y_values)
+    return float(np.sum(joint.sum(axis=-1) * node))
+
+
+def impurity_at(
+    law: Distribution, context: Mapping[int, Any], *, criterion: Criterion = "entropy"
+) -> float:
+    """Return i(Y | B = b) in one context, for entropy H(Y|B=b) of Theorem 2.
+
+    Parameters
+    ----------
+    law : Distribution
+    context : mapping from feature index to category
+        The known values b; {} is the root.
+    criterion : str or callable
+        As for `impurity`.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_conditional([[0.5, 0.5], [1.0, 0.0]])
+    >>> impurity_at(law, {0: 0}), impurity_at(law, {0: 1})
+    (1.0, 0.0)
+    """
+    return float(impurity(law.conditional("y", context), criterion, y_values=law.y_values))
+
+
+def impurity_decrease(
+    law: Distribution, features: Any, *, given: Any = (), criterion: Criterion = "entropy"
+) -> float:
+    """Return E_B[i(Y|B)] − E_{B,S}[i(Y|B,S)], for entropy I(Y;S|B).
+
+    Parameters
+    ----------
+    law : Distribution
+    features, given : int or iterable of int
+        The features S that become known, and those B that are known already.
+    criterion : str or callable
+        As for `impurity`.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_conditional([[0.5, 0.5], [1.0, 0.0]], y_values=[0, 4])
+    >>> impurity_decrease(law, 0, criterion="variance")
+    1.0
+    """
+    before = set(law.axes(given))
+    after = before | set(law.axes(features))
+    return mean_impurity(law, before, criterion=criterion) - mean_impurity(
+        law, after - {law.n_features}, criterion=criterion
+    )

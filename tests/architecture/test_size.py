@@ -1,0 +1,35 @@
+"""Files stay small enough to read in one sitting."""
+
+from statistics import median
+
+from architecture.source import PYTHON_FOLDERS, ROOT, cpp_files, is_test, python_files, relative
+
+FILES = [*python_files(*PYTHON_FOLDERS), *cpp_files()]
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_files_are_short():
+    bars = {path: 500 if is_test(path) else 400 for path in FILES}
+    assert [relative(path) for path, bar in bars.items() if len(lines(path)) > bar] == []
+
+
+def test_lines_fit_a_screen():
+    long = [
+        f"{relative(path)}:{number}"
+        for path in FILES
+        for number, line in enumerate(lines(path), 1)
+        if len(line) > 100
+    ]
+    assert long == []
+
+
+def test_median_file():
+    shipped = [len(lines(path)) for path in FILES if not is_test(path)]
+    assert median(shipped) <= 160
+
+
+def test_bindings_are_a_table_of_contents():
+    assert len(lines(ROOT / "cpp" / "bindings" / "module.cpp")) <= 200
