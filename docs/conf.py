@@ -4,7 +4,6 @@ from importlib.metadata import version as installed_version
 
 project = "localmdi"
 author = "The localmdi developers"
-copyright = author  # noqa: A001 - Sphinx's name for it
 version = release = installed_version("localmdi")
 
 extensions = [
@@ -18,7 +17,9 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "localmdi"
-html_show_copyright = False
+html_sidebars = {
+    page: [] for page in ("index", "adapters", "architecture", "contributing", "changelog")
+}
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -1,4 +1,4 @@
-"""Brute force in plain Python, reading scikit-learn's public arrays only: it judges the fast code."""
+"""Brute force in plain Python on scikit-learn's public arrays only: it judges the fast code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def walk(tree, x):
-    """Yield (node, child, feature) along x's path in a fitted ``tree_``, as scikit-learn routes it."""
+    """Yield (node, child, feature) along x's path, as scikit-learn routes it."""
     node = 0
     while tree.children_left[node] != -1:
         feature = tree.feature[node]

@@ -1,11 +1,12 @@
-#include "localmdi/binary_tree.hpp"
+#include "binary_tree.hpp"
 
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <optional>
 #include <stdexcept>
+
+#include "localmdi/binary_tree.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,9 +38,14 @@ public:
     Writer(Output<std::int32_t> feature, Output<std::uint8_t> split_kind, Output<double> threshold,
            Output<std::int64_t> child_offset, Output<std::int64_t> child,
            Output<std::int32_t> missing_child, Output<double> weight, Output<double> impurity)
-        : feature_(feature), split_kind_(split_kind), threshold_(threshold),
-          child_offset_(child_offset), child_(child), missing_child_(missing_child),
-          weight_(weight), impurity_(impurity),
+        : feature_(feature),
+          split_kind_(split_kind),
+          threshold_(threshold),
+          child_offset_(child_offset),
+          child_(child),
+          missing_child_(missing_child),
+          weight_(weight),
+          impurity_(impurity),
           writer_({writable(feature), writable(split_kind), writable(threshold),
                    writable(child_offset), writable(child), writable(missing_child),
                    writable(weight), writable(impurity)}) {}
@@ -50,8 +56,15 @@ public:
                 const std::optional<Field<std::uint8_t>>& missing_goes_left,
                 const std::optional<Columns>& column) {
         const std::size_t n = left.size();
-        BinaryTree tree{n, strided(left, n), strided(right, n), strided(feature, n),
-                        strided(threshold, n), strided(weight, n), strided(impurity, n), {}, {}};
+        BinaryTree tree{n,
+                        strided(left, n),
+                        strided(right, n),
+                        strided(feature, n),
+                        strided(threshold, n),
+                        strided(weight, n),
+                        strided(impurity, n),
+                        {},
+                        {}};
         if (missing_goes_left) tree.missing_goes_left = strided(*missing_goes_left, n);
         if (column) tree.column = {column->data(), column->size()};
         writer_.append(tree);
@@ -79,10 +92,10 @@ void bind_binary_tree(nb::module_& m) {
              nb::kw_only(), "feature"_a.noconvert(), "split_kind"_a.noconvert(),
              "threshold"_a.noconvert(), "child_offset"_a.noconvert(), "child"_a.noconvert(),
              "missing_child"_a.noconvert(), "weight"_a.noconvert(), "impurity"_a.noconvert())
-        .def("append", &Writer::append, nb::kw_only(), "left"_a.noconvert(),
-             "right"_a.noconvert(), "feature"_a.noconvert(), "threshold"_a.noconvert(),
-             "weight"_a.noconvert(), "impurity"_a.noconvert(),
-             "missing_goes_left"_a.noconvert().none(), "column"_a.noconvert().none(),
+        .def("append", &Writer::append, nb::kw_only(), "left"_a.noconvert(), "right"_a.noconvert(),
+             "feature"_a.noconvert(), "threshold"_a.noconvert(), "weight"_a.noconvert(),
+             "impurity"_a.noconvert(), "missing_goes_left"_a.noconvert().none(),
+             "column"_a.noconvert().none(),
              "Copy one tree; ValueError if it does not fit or is no binary tree.")
         .def_prop_ro("n_nodes", &Writer::n_nodes, "Nodes written so far.");
 }

@@ -3,11 +3,11 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "localmdi/local_mdi.hpp"
 #include "localmdi/paths.hpp"
+#include "run.hpp"
 #include "table.hpp"
 
 namespace nb = nanobind;
@@ -16,15 +16,7 @@ using namespace nb::literals;
 namespace localmdi {
 namespace {
 
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
 
 // Rows for the kernels; keeps the arrays alive and, for compressed rows, checks them once.
 template <class Value>
@@ -49,28 +41,6 @@ struct RowArrays {
             require(0 <= f && f < limit, "indices must lie within the columns");
     }
 };
-
-// Runs a kernel without the interpreter lock; Ctrl-C is looked for while it runs.
-template <class Kernel>
-void run_kernel(Kernel kernel) {
-    Interrupt interrupt([] {
-        const nb::gil_scoped_acquire acquire;
-        return PyErr_CheckSignals() != 0;
-    });
-    try {
-        const nb::gil_scoped_release release;
-        kernel(interrupt);
-    } catch (const Interrupted&) {
-        throw nb::python_error();
-    }
-}
-
-template <class T>
-nb::object to_array(std::vector<T>&& values) {
-    auto* const kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
 
 template <class Value>
 void local_mdi_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, Matrix<double> values,
@@ -100,8 +70,8 @@ void add_weighted_into(const PackedForest<Value>& forest, const RowArrays<Value>
                 values.shape(1) == forest.n_features && residual.size() == rows.n_rows,
             "weights, values and residual must fit the rows");
     run_kernel([&](Interrupt& interrupt) {
-        add_weighted_mdi(forest, rows, first, first + weights.shape(0), weights.data(), values.data(),
-                         residual.data(), Run{n_threads}, interrupt);
+        add_weighted_mdi(forest, rows, TreeWeights{first, weights.shape(0), weights.data()},
+                         values.data(), residual.data(), Run{n_threads}, interrupt);
     });
 }
 

@@ -3,6 +3,8 @@
 
 #include "binary_tree.hpp"
 #include "explain.hpp"
+#include "grow.hpp"
+#include "infinite.hpp"
 #include "table.hpp"
 
 NB_MODULE(_core, m) {
@@ -10,4 +12,6 @@ NB_MODULE(_core, m) {
     localmdi::bind_table(m);
     localmdi::bind_binary_tree(m);
     localmdi::bind_explain(m);
+    localmdi::bind_grow(m);
+    localmdi::bind_infinite(m);
 }

@@ -47,8 +47,8 @@ std::int32_t missing_child_of(const BinaryTree& tree, std::size_t at) {
 NodeWriter::NodeWriter(const NodeColumns& table) : table_(table) {
     const std::size_t n = table.feature.size();
     if (table.split_kind.size() != n || table.threshold.size() != n ||
-        table.missing_child.size() != n || table.weight.size() != n ||
-        table.impurity.size() != n || table.child_offset.size() != n + 1)
+        table.missing_child.size() != n || table.weight.size() != n || table.impurity.size() != n ||
+        table.child_offset.size() != n + 1)
         throw std::invalid_argument("the arrays of the table have unequal lengths");
     table_.child_offset[0] = 0;
 }

@@ -118,14 +118,15 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
 }
 
 template <class Value>
-void add_weighted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t first,
-                      std::size_t last, const double* weights, double* values, double* residual,
-                      const Run& run, Interrupt& interrupt) {
+void add_weighted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                      const TreeWeights& trees, double* values, double* residual, const Run& run,
+                      Interrupt& interrupt) {
     const std::size_t p = forest.n_features;
     for_each_tile(
-        forest, rows, {first, last}, run, interrupt,
+        forest, rows, {trees.first, trees.first + trees.n_trees}, run, interrupt,
         [&](std::size_t row, std::size_t) {
-            return WeightedSink(values + row * p, residual + row, p, weights + row, rows.n_rows, first);
+            return WeightedSink(values + row * p, residual + row, p, trees.weights + row,
+                                rows.n_rows, trees.first);
         },
         [](const WeightedSink&, std::size_t, std::size_t) {});
 }
@@ -172,9 +173,8 @@ SparseImportance sparse_local_mdi(const PackedForest<Value>& forest, const Rows<
 #define LOCALMDI_INSTANTIATE(Value)                                                                   \
     template void local_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*, double*, \
                             const Run&, Interrupt&);                                                  \
-    template void add_weighted_mdi(const PackedForest<Value>&, const Rows<Value>&, std::size_t,       \
-                                   std::size_t, const double*, double*, double*, const Run&,          \
-                                   Interrupt&);                                                       \
+    template void add_weighted_mdi(const PackedForest<Value>&, const Rows<Value>&,                    \
+                                   const TreeWeights&, double*, double*, const Run&, Interrupt&);     \
     template SparseImportance sparse_local_mdi(const PackedForest<Value>&, const Rows<Value>&,        \
                                                const Run&, Interrupt&);
 LOCALMDI_INSTANTIATE(float)

@@ -53,14 +53,18 @@ private:
         weight_ = out_.tree_weight[tree];
         out_.root.push_back(used_);
         out_.nodes[used_].decrease = 0;
-        stack_.push_back({root, used_++, 0});
-        while (!stack_.empty()) {
-            const Pending next = stack_.back();
-            stack_.pop_back();
-            out_.source[next.at] = static_cast<std::int64_t>(next.node);
+        Pending next{root, used_++, 0};
+        for (;;) {
+            out_.source[next.at] = static_cast<std::uint32_t>(next.node);
+            if (forest_.kind(next.node) != SplitKind::leaf) {
+                next = pack_split(next);
+                continue;
+            }
+            pack_leaf(next);
             if (next.depth > out_.max_depth) out_.max_depth = next.depth;
-            if (forest_.kind(next.node) == SplitKind::leaf) pack_leaf(next);
-            else pack_split(next);
+            if (stack_.empty()) return;
+            next = stack_.back();
+            stack_.pop_back();
         }
     }
 
@@ -82,7 +86,7 @@ private:
         node.end = new_end(leaf.node);
     }
 
-    void pack_split(const Pending& parent) {
+    Pending pack_split(const Pending& parent) {
         const std::size_t n_children = forest_.n_children(parent.node);
         const std::uint32_t first = used_;
         used_ += static_cast<std::uint32_t>(n_children);
@@ -104,13 +108,14 @@ private:
                                       {categories.begin(), categories.end()}});
         }
         const double before = weighted_impurity(parent.node);
-        // The last child goes on the stack first, so that the first child's subtree follows its parent.
-        for (std::size_t k = n_children; k-- > 0;) {
-            const std::size_t child = forest_.child_of(parent.node, k);
-            const auto at = first + static_cast<std::uint32_t>(k);
-            out_.nodes[at].decrease = before - weighted_impurity(child);
-            stack_.push_back({child, at, parent.depth + 1});
-        }
+        const auto child = [&](std::size_t k) {
+            const Pending next{forest_.child_of(parent.node, k), first + static_cast<std::uint32_t>(k), parent.depth + 1};
+            out_.nodes[next.at].decrease = before - weighted_impurity(next.node);
+            return next;
+        };
+        // The last child goes on the stack first, so that subtrees follow each other in order.
+        for (std::size_t k = n_children; k-- > 1;) stack_.push_back(child(k));
+        return child(0);
     }
 
     const ForestView& forest_;

@@ -38,7 +38,7 @@ void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows, std::spa
     const std::size_t row_size = forest.n_features * k;
     std::fill_n(out, rows.n_rows * row_size, 0.0);
     const auto value_at = [&](std::uint32_t node) {
-        return value.data() + static_cast<std::size_t>(forest.source[node]) * k;
+        return value.data() + forest.source[node] * k;
     };
     for_each_path(forest, rows, 0, forest.n_trees(), run, interrupt,
                   [&](std::size_t row, std::size_t tree, std::span<const std::uint32_t> visited) {

@@ -211,9 +211,7 @@ def _agreeing(
         candidates = [
             candidate
             for candidate in candidates
-            if in_bag_disagreement(
-                forest, first, leaf=leaf, weight=candidate.weights(first, last)
-            )
+            if in_bag_disagreement(forest, first, leaf=leaf, weight=candidate.weights(first, last))
             is None
         ]
         if not candidates:

@@ -21,12 +21,12 @@ from localmdi._validation import (
 from localmdi.adapters import AdaptedModel, adapt
 from localmdi.forest.packing import Packing
 from localmdi.importance import LocalRequest, explain
-from localmdi.results import LocalImportance, TopFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from localmdi.forest import Forest
+    from localmdi.results import LocalImportance, TopFeatures
 
 __all__ = ["Explainer", "ModelRows"]
 
@@ -186,7 +186,7 @@ class Explainer:
             yield explain(self._packing, part, request=request)
 
     def top(self, X: Any, k: int, *, n_jobs: int | None = None) -> TopFeatures:
-        """Return each row's k features with the largest absolute values, for any number of features.
+        """Return each row's k features with the largest absolute values, of any number.
 
         Rows are explained in batches; no table of all rows and features is made.
 

@@ -45,7 +45,6 @@ class Case:
     unit: str = "gini"
     aggregation: str = "mean"
     boosted: bool = False
-    missing: bool = True
 
 
 @cache
@@ -137,7 +136,7 @@ def _boosting():
     X, y = classification()
     A, b = regression()
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5).fit(X, y)
-    settings = {"boosted": True, "missing": False}
+    settings = {"boosted": True}
     weights = list(model.estimator_weights_)
     yield "adaboost", Case(model, model.estimators_, weights, **settings)
     model = AdaBoostRegressor(n_estimators=5, random_state=0).fit(A, b)
@@ -192,6 +191,14 @@ def _around():
     yield "multi-output regressor", Case(model, trees, unit="variance", **settings)
     model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(X, y)
     yield "one against rest", Case(model, model.estimators_, aggregation="sum")
+    model = OneVsRestClassifier(forest).fit(X, classification(2)[1])
+    yield "one against one", Case(model, model.estimators_[0].estimators_, [1 / 3] * 3)
+    search = GridSearchCV(forest, {"max_depth": [2, 3]}, cv=2)
+    model = VotingClassifier([("a", search)]).fit(X, y)
+    yield (
+        "search inside",
+        Case(model, model.estimators_[0].best_estimator_.estimators_, [1 / 3] * 3),
+    )
     model = make_pipeline("passthrough", forest).fit(X, y)
     yield "pipeline", Case(model, model[-1].estimators_)
 

@@ -124,7 +124,7 @@ def test_any_weights(seed, n_rows, share):
             3,
             class_weight="balanced",
             bootstrap=bootstrap,
-            max_samples=share if bootstrap else None,
+            max_samples=max(1, int(share * n_rows)) if bootstrap else None,
             random_state=seed,
         )
         assert rebuilt(model.fit(X, y, sample_weight=weight), X, y, weight) is not None
@@ -151,6 +151,9 @@ def test_members_with_their_own_target():
     assert rebuilt(several, X, labels, WEIGHTS) is not None
     each = OneVsRestClassifier(DecisionTreeClassifier(class_weight={1: 3.0})).fit(X, labels[:, 0])
     assert rebuilt(each, X, labels[:, 0]) is not None
+    assert (
+        rebuilt(OneVsRestClassifier(RandomForestClassifier(3)).fit(X, labels[:, 0]), X) is not None
+    )
 
 
 def test_numbers_need_no_y():
@@ -180,6 +183,8 @@ def test_models_around_a_model():
     forest = RandomForestClassifier(3, class_weight="balanced", random_state=0)
     search = GridSearchCV(forest, {"max_depth": [2, 3]}, cv=2).fit(X, y)
     assert rebuilt(search, X, y) is not None
+    inside = VotingClassifier([("a", search), ("b", make_pipeline(forest))]).fit(X, y)
+    assert rebuilt(inside, X, y) is not None
     assert rebuilt(make_pipeline(StandardScaler(), search).fit(X, y), X, y) is not None
     whole = CalibratedClassifierCV(forest, cv=3, ensemble=False).fit(X, y)
     assert rebuilt(whole, X, y) is not None
@@ -214,6 +219,16 @@ def test_weights_that_cannot_be_rebuilt(model, reason):
     adapted = adapt(model.fit(X, y))
     with pytest.raises(UnsupportedModelError, match=reason):
         adapted.in_bag.candidates(N_ROWS, y=y)
+
+
+def test_a_model_that_does_not_tell_what_it_drew():
+    X, y = classification()
+    model = RandomForestClassifier(2).fit(X, y)
+    # As in a model that an older scikit-learn has stored.
+    del model._n_samples_bootstrap
+    (candidate,) = adapt(model).in_bag.candidates(N_ROWS)
+    with pytest.raises(UnsupportedModelError, match="must tell in estimators_samples_"):
+        candidate.weights(0, 1)
 
 
 def test_wrong_rows_are_noticed():

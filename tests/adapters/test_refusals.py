@@ -16,10 +16,10 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -48,7 +48,7 @@ TREE = DecisionTreeClassifier(max_depth=2)
         OneVsRestClassifier(TREE),
         make_pipeline(StandardScaler(), TREE),
         HistGradientBoostingClassifier(),
-        LogisticRegression(),
+        GaussianNB(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -71,10 +71,10 @@ def test_a_class_instead_of_a_model():
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(),
-        make_pipeline(StandardScaler(), LogisticRegression()),
-        VotingClassifier([("a", TREE), ("b", LogisticRegression())]),
-        StackingClassifier([("a", TREE)]),
+        GaussianNB(),
+        make_pipeline(StandardScaler(), GaussianNB()),
+        VotingClassifier([("a", TREE), ("b", GaussianNB())]),
+        StackingClassifier([("a", TREE)], final_estimator=TREE),
         OneVsOneClassifier(TREE),
         OutputCodeClassifier(TREE),
     ],
@@ -153,6 +153,24 @@ def test_members_of_different_widths():
     model.fit(X, y)
     model.estimators_[1].fit(X, np.column_stack([y, y]))
     with pytest.raises(UnsupportedModelError, match="predict the same columns"):
+        adapt(model)
+
+
+def test_features_of_its_own():
+    """A forest, say of time series, whose trees see summaries of the columns."""
+    X, y = classification()
+    model = RandomForestClassifier(2).fit(X, y)
+    model.estimators_ = [DecisionTreeClassifier().fit(X[:, :3], y) for _ in range(2)]
+    with pytest.raises(UnsupportedModelError, match="makes its own features"):
+        adapt(model)
+
+
+@pytest.mark.parametrize("weights", [[0, 0], [2, -1]])
+def test_weights_that_make_no_mean(weights):
+    X, y = regression()
+    tree = DecisionTreeRegressor(max_depth=2)
+    model = VotingRegressor([("a", tree), ("b", tree)], weights=weights).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="weigh its members by numbers"):
         adapt(model)
 
 

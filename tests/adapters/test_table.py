@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import AdaBoostRegressor, RandomForestClassifier, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from adapters.models import N_FEATURES, NAMES, cases
@@ -28,7 +28,8 @@ def digest(trees):
 
 
 def test_nodes_are_those_of_the_trees(case):
-    forest = adapt(case.model).forest
+    adapted = adapt(case.model)
+    forest = adapted.forest
     assert forest.n_trees == len(case.trees)
     for index, estimator in enumerate(case.trees):
         tree = estimator.tree_
@@ -49,7 +50,7 @@ def test_nodes_are_those_of_the_trees(case):
         at = forest.child_offset[first:end][is_split]
         np.testing.assert_array_equal(forest.child[at] - first, tree.children_left[is_split])
         np.testing.assert_array_equal(forest.child[at + 1] - first, tree.children_right[is_split])
-        missing = np.where(tree.missing_go_to_left, 0, 1) if case.missing else -1
+        missing = np.where(tree.missing_go_to_left, 0, 1) if adapted.missing else -1
         np.testing.assert_array_equal(forest.missing_child[nodes], np.where(is_split, missing, -1))
 
 
@@ -66,7 +67,7 @@ def test_header(case):
     assert forest.value is None
     weights = np.ones(len(case.trees)) if case.weights is None else case.weights
     np.testing.assert_array_equal(forest.tree_weight, weights)
-    assert (adapted.finite, adapted.missing, adapted.sparse_missing) == (True, case.missing, False)
+    assert (adapted.finite, adapted.sparse_missing) == (True, False)
     assert adapted.transform is None
     assert adapted.input_names is None
 
@@ -86,6 +87,20 @@ def test_the_model_is_not_changed(case):
 def test_a_pickled_model_gives_the_same_forest(case):
     copy = pickle.loads(pickle.dumps(case.model))
     assert adapt(copy, values=True).forest == adapt(case.model, values=True).forest
+
+
+def test_boosting_that_stopped_at_once():
+    y = np.array([0.0, 1.0] * 5)
+    model = AdaBoostRegressor().fit(np.zeros((10, 2)), y)
+    assert not model.estimator_weights_.any()
+    assert adapt(model).forest.tree_weight.tolist() == [1.0]
+
+
+def test_a_member_of_no_weight():
+    X, y = make_classification(40, 4, random_state=0)
+    tree = DecisionTreeClassifier(max_depth=2)
+    model = VotingClassifier([("a", tree), ("b", tree)], weights=[1, 0]).fit(X, y)
+    assert adapt(model).forest.tree_weight.tolist() == [1.0, 0.0]
 
 
 def test_feature_names():

@@ -2,11 +2,32 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
 
 from adapters.models import classification, regression
 from adapters.walk import leaves, predict
 from localmdi.adapters import adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
+
+
+class ForestOfForests(ClassifierMixin, BaseEstimator):
+    """A class nobody has heard of, with the attributes of a forest."""
+
+    def fit(self, X, y):
+        self.estimator_ = RandomForestClassifier(3)
+        self.estimators_ = [clone(self.estimator_).fit(X, y) for _ in range(2)]
+        self.classes_ = np.unique(y)
+        return self
+
+
+def test_members_may_be_forests():
+    X, y = classification()
+    model = ForestOfForests().fit(X, y)
+    forest = adapt(model, values=True).forest
+    assert (forest.n_trees, forest.n_features) == (6, 5)
+    expected = np.mean([member.predict_proba(X) for member in model.estimators_], axis=0)
+    np.testing.assert_allclose(predict(forest, X), expected)
 
 
 @pytest.mark.parametrize("name", ["RandomForestQuantileRegressor", "ExtraTreesQuantileRegressor"])
@@ -60,7 +81,7 @@ def test_a_pipeline_that_resamples():
     adapted = adapt(model, values=True)
     rows = adapted.transform(X)
     np.testing.assert_array_equal(predict(adapted.forest, rows), model.predict_proba(X))
-    with pytest.raises(UnsupportedModelError, match="resamples the rows"):
+    with pytest.raises(UnsupportedModelError, match="resamples its rows"):
         adapted.in_bag.candidates(len(X))
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
-from importance.models import CLASSIFIERS, REGRESSORS, X_CLASS, X_VALUE, Y_CLASS, Y_POSITIVE, trees_of
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingRegressor, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
+import oracles
+from importance.models import (
+    CLASSIFIERS,
+    REGRESSORS,
+    X_CLASS,
+    X_VALUE,
+    Y_CLASS,
+    Y_POSITIVE,
+    trees_of,
+)
 
 
 @pytest.mark.parametrize("name", [*CLASSIFIERS, *REGRESSORS])

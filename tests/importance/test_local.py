@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
 import scipy.sparse as sp
-from importance.models import (
-    CLASSIFIERS,
-    REGRESSORS,
-    X_CLASS,
-    X_VALUE,
-    Y_CLASS,
-    Y_POSITIVE,
-    bagging,
-    trees_of,
-)
 from sklearn.ensemble import (
     AdaBoostClassifier,
     ExtraTreesClassifier,
@@ -26,6 +15,17 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
+import oracles
+from importance.models import (
+    CLASSIFIERS,
+    REGRESSORS,
+    X_CLASS,
+    X_VALUE,
+    Y_CLASS,
+    Y_POSITIVE,
+    bagging,
+    trees_of,
+)
 
 
 def check(model, X, members=None):
@@ -137,7 +137,9 @@ def test_memory_map(tmp_path):
     assert np.array_equal(lm.local_mdi(FOREST, X).values, EXPECTED)
 
 
-@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "csr_matrix", "csc_matrix", "coo_array"])
+@pytest.mark.parametrize(
+    "kind", ["csr_array", "csc_array", "csr_matrix", "csc_matrix", "coo_array"]
+)
 def test_sparse(kind):
     X = getattr(sp, kind)(np.where(np.abs(WHOLE) > 6, WHOLE, 0))
     expected = lm.local_mdi(FOREST, X.toarray()).values
@@ -165,7 +167,9 @@ def test_depth_above_a_thousand():
 def test_more_than_seventy_thousand_nodes():
     rng = np.random.default_rng(0)
     X = rng.random((120_000, 3)).astype("f4")
-    model = DecisionTreeClassifier(max_features=1, random_state=0).fit(X, rng.integers(0, 2, 120_000))
+    model = DecisionTreeClassifier(max_features=1, random_state=0).fit(
+        X, rng.integers(0, 2, 120_000)
+    )
     assert model.tree_.node_count > 70_000
     check(model, X[:50])
 
@@ -195,7 +199,9 @@ def test_missing_values_go_where_scikit_learn_sends_them():
         DecisionTreeClassifier(random_state=0).fit(X, Y_CLASS),
     ):
         check(model, X)
-        reached = np.ravel(model.apply(X)[:, :1] if hasattr(model, "estimators_") else model.apply(X))
+        reached = np.ravel(
+            model.apply(X)[:, :1] if hasattr(model, "estimators_") else model.apply(X)
+        )
         tree = trees_of(model)[0]
         single = lm.local_mdi(getattr(model, "estimators_", [model])[0], X)
         assert np.array_equal(single.residual, tree.impurity[reached])

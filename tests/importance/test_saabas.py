@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
-from importance.models import X_CLASS, X_VALUE, Y_CLASS, Y_VALUE, trees_of
 from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesClassifier,
@@ -17,9 +15,13 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import localmdi as lm
+import oracles
+from importance.models import X_CLASS, X_VALUE, Y_CLASS, Y_VALUE, trees_of
 
 
-@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize(
+    "kind", [DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier]
+)
 def test_equals_treeinterpreter(kind):
     treeinterpreter = pytest.importorskip("treeinterpreter.treeinterpreter")
     model = kind(random_state=0).fit(X_CLASS, Y_CLASS)
@@ -39,7 +41,9 @@ def test_sums_to_the_prediction_of_regressors():
         root = np.mean([tree.value[0, 0, 0] for tree in trees_of(model)])
         moves = lm.saabas(model, X_VALUE)
         assert moves.shape == (120, 6, 1)
-        np.testing.assert_allclose(root + moves.sum(axis=(1, 2)), model.predict(X_VALUE), atol=1e-10)
+        np.testing.assert_allclose(
+            root + moves.sum(axis=(1, 2)), model.predict(X_VALUE), atol=1e-10
+        )
 
 
 def test_multi_output():
@@ -79,4 +83,6 @@ def test_equals_the_oracle_and_needs_values():
     np.testing.assert_allclose(lm.saabas(model, X_CLASS[:20]), expected, atol=1e-14)
     with pytest.raises(lm.exceptions.MissingStatisticsError, match="value"):
         lm.saabas(lm.as_forest(model, values=False), X_CLASS)
-    assert np.array_equal(lm.saabas(lm.as_forest(model), X_CLASS), lm.saabas(model, X_CLASS, n_jobs=2))
+    assert np.array_equal(
+        lm.saabas(lm.as_forest(model), X_CLASS), lm.saabas(model, X_CLASS, n_jobs=2)
+    )

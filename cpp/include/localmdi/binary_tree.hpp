@@ -21,7 +21,7 @@ struct Strided {
     }
 };
 
-// A fitted tree: node 0 is the root, a leaf has the children -1 and -1, `left` takes x <= threshold.
+// A fitted tree: node 0 is the root, a leaf has no children (-1), x <= threshold goes left.
 struct BinaryTree {
     std::size_t n_nodes;
     Strided<std::int64_t> left, right, feature;
@@ -41,8 +41,8 @@ struct NodeColumns {
     std::span<double> weight, impurity;
 };
 
-// Fills the table tree after tree. The contents of a tree are not trusted: whatever they are, nothing
-// outside the arrays is read or written. What a tree must be beyond that is checked by validate().
+// Fills the table tree after tree. The contents of a tree are not trusted: whatever they are,
+// nothing outside the arrays is read or written. What else a tree must be is for validate().
 class NodeWriter {
 public:
     explicit NodeWriter(const NodeColumns& table);  // throws std::invalid_argument: unequal lengths

@@ -8,7 +8,7 @@ namespace localmdi {
 
 enum class SplitKind : std::uint8_t { leaf, less_equal, less, category_set, multiway };
 
-// Field meanings: src/localmdi/forest/schema.py.
+// Field meanings: docs/format/forest.md.
 struct ForestView {
     std::int64_t n_features;
     std::span<const std::int64_t> tree_offset;

@@ -21,12 +21,18 @@ template <class Value>
 void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
                double* residual, double* standard_error, const Run& run, Interrupt& interrupt);
 
-// Adds to values and residual, for the trees first..last, each row's importances times its weight in
-// the tree; weights: (last − first) × n_rows. Not divided by anything.
+// Each row's weight in some trees: weights is n_trees × n_rows, from tree `first` on.
+struct TreeWeights {
+    std::size_t first, n_trees;
+    const double* weights;
+};
+
+// Adds to values and residual each row's importances in these trees, times its weight in the tree.
+// Not divided by anything.
 template <class Value>
-void add_weighted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t first,
-                      std::size_t last, const double* weights, double* values, double* residual,
-                      const Run& run, Interrupt& interrupt);
+void add_weighted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                      const TreeWeights& trees, double* values, double* residual, const Run& run,
+                      Interrupt& interrupt);
 
 // Compressed rows: what local_mdi gives, without its zeros.
 struct SparseImportance {

@@ -43,7 +43,7 @@ struct PackedForest {
     LargeVector<PackedNode<Value>> nodes;
     LargeVector<double> end_impurity;         // tree weight × impurity where a row may end
     std::vector<UnorderedSplit> unordered;
-    LargeVector<std::int64_t> source;         // packed node → node of the table
+    LargeVector<std::uint32_t> source;        // packed node → node of the table
     std::vector<double> tree_weight;
 
     std::size_t n_trees() const { return root.size() - 1; }

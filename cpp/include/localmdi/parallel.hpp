@@ -6,8 +6,11 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace localmdi {
@@ -22,23 +25,28 @@ class Interrupt {
 public:
     explicit Interrupt(std::function<bool()> poll = {}) : poll_(std::move(poll)) {}
 
-    void check() {
-        if (poll_ && std::this_thread::get_id() == owner_) {
+    bool stopped() {
+        if (poll_ && std::this_thread::get_id() == owner_ && !stopped_.load(std::memory_order_relaxed)) {
             const auto now = Clock::now();
             if (now >= next_) {
-                next_ = now + std::chrono::milliseconds(50);
+                next_ = now + kPause;
                 if (poll_()) stop();
             }
         }
-        if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
+        return stopped_.load(std::memory_order_relaxed);
+    }
+    void check() {
+        if (stopped()) throw Interrupted();
     }
     void stop() { stopped_.store(true, std::memory_order_relaxed); }
+
+    static constexpr std::chrono::milliseconds kPause{50};
 
 private:
     using Clock = std::chrono::steady_clock;
     std::function<bool()> poll_;
     std::thread::id owner_ = std::this_thread::get_id();
-    Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(50);
+    Clock::time_point next_ = Clock::now() + kPause;
     std::atomic<bool> stopped_{false};
 };
 
@@ -58,23 +66,27 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
                 worker(task);
             }
         } catch (...) {
-            interrupt.stop();
+            // Kept before the others stop for it, so that it comes before their Interrupted.
             const std::lock_guard<std::mutex> lock(failure_lock);
             if (!failure) failure = std::current_exception();
+            interrupt.stop();
         }
     };
     n_threads = std::min(std::max<std::size_t>(n_threads, 1), n_tasks);
-    std::vector<std::thread> threads;
+    std::vector<std::future<void>> others;
     for (std::size_t k = 1; k < n_threads; ++k) {
         try {
-            threads.emplace_back(work);
+            others.push_back(std::async(std::launch::async, work));
         } catch (const std::system_error&) {
             break;  // the machine gives no more threads; those that run do the work
         }
     }
     if (n_tasks > 0) work();
-    for (auto& thread : threads) thread.join();
+    for (auto& other : others)
+        while (other.wait_for(Interrupt::kPause) != std::future_status::ready) interrupt.stopped();
+    others.clear();
     if (failure) std::rethrow_exception(failure);
+    interrupt.check();
 }
 
 }  // namespace localmdi

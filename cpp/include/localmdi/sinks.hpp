@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -100,17 +101,15 @@ public:
     // Standard error of the weighted mean over trees; equal weights give std(ddof=1) / sqrt(T), and
     // one tree gives NaN.
     void write_standard_error(double* out) const {
-        double total = 0, total_square = 0;
-        for (const double w : tree_weight_) {
-            total += w;
-            total_square += w * w;
-        }
-        const double degrees = total - total_square / total;
-        const double scale = total_square / (total * total);
+        const double total = std::accumulate(tree_weight_.begin(), tree_weight_.end(), 0.0);
+        const auto n_trees = std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
+        double effective = 0;  // of equal weights: 1 / T
+        for (const double w : tree_weight_) effective += w / total * (w / total);
+        const double scale = n_trees > 1 ? effective / (1 - effective) / total : NAN;
         for (std::size_t i = 0; i < moments_.size(); ++i) {
             const Moments& m = moments_[i];
             const double square = m.square + m.mean * m.mean * m.weight * (total - m.weight) / total;
-            out[i] = degrees > 0 ? std::sqrt(std::max(square, 0.0) / degrees * scale) : NAN;
+            out[i] = std::sqrt(std::max(square, 0.0) * scale);
         }
     }
 

@@ -27,54 +27,23 @@ public:
     template <class Partition, class Sink>
     void run(std::size_t tree, const Tile<Value>& tile, std::size_t n, Sink& sink) {
         for (std::size_t i = 0; i < n; ++i) rows_[i] = static_cast<RowId>(i);
-        const PackedNode<Value>* const nodes = forest_.nodes.data();
-        Frame* top = frames_.data();
-        std::size_t path_length = 0;
-        RowId* rows = rows_.data();
-        RowId* free = rows + n + kSlack;
-        std::uint32_t at = forest_.root[tree];
+        RowId* const rows = rows_.data();
+        Walk walk{forest_.root[tree], n, rows, rows + n + kSlack, frames_.data(), 0};
         for (;;) {
-            const PackedNode<Value>& node = nodes[at];
-            if (!(node.split & kLeaf)) {
-                const std::uint32_t f = node.split & kFeatureMask;
-                const std::size_t kept = Partition::split(node, tile.feature(f), rows, n, free);
-                *top++ = {values_[f], rows, free, n - kept, node.child + 1, f};
-                if (uses_[f]++ == 0) path_[path_length++] = f;
-                if (kept > 0) {
-                    free += n - kept + kSlack;
-                    n = kept;
-                    at = node.child;
-                    values_[f] += nodes[at].decrease;  // Definition 1: i(t) − i(t_x)
-                    continue;
-                }
-            } else {
-                sink.add(TreeImportance{tree, values_, {path_.data(), path_length},
+            const PackedNode<Value>& node = forest_.nodes[walk.at];
+            if (node.split & kLeaf) {
+                sink.add(TreeImportance{tree, values_, {path_.data(), walk.path_length},
                                         forest_.end_impurity[node.end]},
-                         std::span<const RowId>(rows, n));
+                         std::span<const RowId>(walk.rows, walk.n));
+            } else if (descend<Partition>(tile, node, walk)) {
+                continue;
             }
-            // Back up to the nearest node whose second child still waits for its rows.
-            for (;; --top) {
-                if (top == frames_.data()) return;
-                Frame& frame = top[-1];
-                values_[frame.feature] = frame.value;
-                if (frame.n_waiting > 0) {
-                    rows = frame.rows;
-                    n = std::exchange(frame.n_waiting, 0);
-                    // The parent's place is free again: moving there bounds the memory.
-                    for (std::size_t i = 0; i < n; i += kSlack)
-                        std::memcpy(rows + i, frame.waiting + i, kSlack * sizeof(RowId));
-                    free = frame.waiting;
-                    at = frame.second;
-                    values_[frame.feature] += nodes[at].decrease;
-                    break;
-                }
-                if (--uses_[frame.feature] == 0) --path_length;
-            }
+            if (!back_up(walk)) return;
         }
     }
 
 private:
-    // A split on the path; its second child may still wait.
+    // A split on the path; its second child may still wait for its rows.
     struct Frame {
         double value;  // of the split feature, above this node
         RowId* rows;
@@ -83,6 +52,54 @@ private:
         std::uint32_t second;
         std::uint32_t feature;
     };
+
+    // Where the walk is: a node with its rows, and where free memory and the path end.
+    struct Walk {
+        std::uint32_t at;
+        std::size_t n;
+        RowId* rows;
+        RowId* free;
+        Frame* top;
+        std::size_t path_length;
+    };
+
+    // Splits the rows and goes to the first child, unless no row does.
+    template <class Partition>
+    bool descend(const Tile<Value>& tile, const PackedNode<Value>& node, Walk& walk) {
+        const std::uint32_t f = node.split & kFeatureMask;
+        const std::size_t kept =
+            Partition::split(node, tile.feature(f), walk.rows, walk.n, walk.free);
+        const std::size_t waiting = walk.n - kept;
+        *walk.top++ = {values_[f], walk.rows, walk.free, waiting, node.child + 1, f};
+        if (uses_[f]++ == 0) path_[walk.path_length++] = f;
+        if (kept == 0) return false;
+        walk.free += waiting + kSlack;
+        walk.n = kept;
+        walk.at = node.child;
+        values_[f] += forest_.nodes[walk.at].decrease;  // Definition 1: i(t) − i(t_x)
+        return true;
+    }
+
+    // Goes to the nearest second child that waits; false if the tree is done.
+    bool back_up(Walk& walk) {
+        for (; walk.top != frames_.data(); --walk.top) {
+            Frame& frame = walk.top[-1];
+            values_[frame.feature] = frame.value;
+            if (frame.n_waiting > 0) {
+                walk.n = std::exchange(frame.n_waiting, 0);
+                walk.rows = frame.rows;
+                // The parent's place is free again: moving there bounds the memory.
+                for (std::size_t i = 0; i < walk.n; i += kSlack)
+                    std::memcpy(walk.rows + i, frame.waiting + i, kSlack * sizeof(RowId));
+                walk.free = frame.waiting;
+                walk.at = frame.second;
+                values_[frame.feature] += forest_.nodes[walk.at].decrease;
+                return true;
+            }
+            if (--uses_[frame.feature] == 0) --walk.path_length;
+        }
+        return false;
+    }
 
     const PackedForest<Value>& forest_;
     std::vector<RowId> rows_;

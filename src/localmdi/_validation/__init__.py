@@ -1,5 +1,7 @@
 """What users pass in is checked here, once; the rooms above work with what comes out."""
 
+from localmdi._validation.categories import Categories, find_missing, learn_categories
+from localmdi._validation.columns import Columns, read_columns
 from localmdi._validation.names import check_names, default_names, names_of
 from localmdi._validation.rows import (
     RowSource,
@@ -13,6 +15,8 @@ from localmdi._validation.targets import check_sample_weight, check_target
 from localmdi._validation.threads import count_threads
 
 __all__ = [
+    "Categories",
+    "Columns",
     "RowRules",
     "RowSource",
     "check_batch",
@@ -21,9 +25,12 @@ __all__ = [
     "check_target",
     "count_threads",
     "default_names",
+    "find_missing",
     "frame_labels",
     "frame_type",
+    "learn_categories",
     "names_of",
+    "read_columns",
     "read_frame",
     "read_rows",
 ]

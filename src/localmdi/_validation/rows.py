@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from localmdi._validation.names import names_of
-from localmdi.typing import AnyArray
+from localmdi._validation.sparse import compressed_rows
+
+if TYPE_CHECKING:
+    from localmdi.typing import AnyArray
 
 __all__ = ["RowSource", "frame_labels", "frame_type", "read_frame", "read_rows"]
 
@@ -56,6 +59,7 @@ class RowSource:
             isinstance(matrix, np.ndarray)
             and matrix.dtype == self.dtype
             and matrix.flags.c_contiguous
+            and matrix.flags.aligned
         )
 
     @property
@@ -70,14 +74,15 @@ class RowSource:
         """Return rows start..stop as a source of their own."""
         matrix = self.matrix[start:stop]
         labels = None if self.row_labels is None else self.row_labels[start:stop]
-        data = matrix.to_native() if self.frame_type is not None else matrix
+        data = matrix.to_native() if hasattr(matrix, "to_native") else matrix
         return replace(self, data=data, matrix=matrix, row_labels=labels)
 
     def batch(self, start: int, stop: int) -> Any:
         """Return rows start..stop as a C-contiguous array of `dtype`, or as CSR of `dtype`."""
         if self.sparse:
             part = self.matrix[start:stop] if stop - start < self.shape[0] else self.matrix
-            return part.astype(self.dtype, copy=False)
+            with np.errstate(over="ignore"):
+                return part.astype(self.dtype, copy=False)
         if isinstance(self.matrix, np.ndarray):
             return _convert(self.matrix[start:stop], self.dtype)
         return _frame_to_array(self.matrix[start:stop], self.dtype)
@@ -95,10 +100,10 @@ def read_rows(X: Any, dtype: Any) -> RowSource:
     if isinstance(X, np.ndarray):
         return RowSource(X, _check_array(X), dtype)
     if hasattr(X, "tocsr"):
-        return RowSource(X, _check_sparse(X), dtype)
+        return RowSource(X, compressed_rows(X), dtype)
     frame = read_frame(X)
     if frame is None:
-        array = _check_array(np.asarray(X))
+        array = _check_array(_as_array(X))
         return RowSource(array, array, dtype)
     return RowSource(
         X,
@@ -165,50 +170,49 @@ def _check_array(array: AnyArray) -> AnyArray:
     return array
 
 
-def _check_sparse(X: Any) -> Any:
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
+def _as_array(X: Any) -> AnyArray:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
         raise ValueError(
-            f"a sparse X must be two-dimensional and numeric; got {X.ndim} dimension(s) of dtype "
-            f"{X.dtype}. Convert it, for example X.astype('float32')."
-        )
-    return X.tocsr()
+            f"X must be a table of numbers whose rows have one length; got a {type(X).__name__} that "
+            f"is none: {error}. Pass an array, a sparse matrix or a data frame."
+        ) from error
 
 
-def _convert(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+def _convert(array: AnyArray, dtype: np.dtype[Any], *, what: str = "X") -> AnyArray:
     try:
         # A value beyond float32 becomes inf, which the check of the values reports.
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(array, dtype=dtype)
+            return np.require(array, dtype, ["C", "A", "E"])
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"X must hold numbers; a value could not be converted to {dtype}: {error}. "
+            f"{what} must hold numbers; a value could not be converted to {dtype}: {error}. "
             "Encode it as the model's training data was encoded."
         ) from error
 
 
 def _frame_to_array(frame: Any, dtype: np.dtype[Any]) -> AnyArray:
     out = np.empty(frame.shape, dtype=dtype)
-    for j, name in enumerate(frame.columns):
-        column = frame[name]
-        if not (column.dtype.is_numeric() or column.dtype == _boolean()):
-            raise ValueError(
-                f"the columns of X must hold numbers or booleans; column {name!r} has type "
-                f"{column.dtype}. Encode it as the model's training data was encoded."
-            )
-        out[:, j] = _convert(_column_to_array(column), dtype)
+    for j, column in enumerate(frame.iter_columns()):
+        out[:, j] = _convert(_column_to_array(column), dtype, what=f"column {column.name!r} of X")
     return out
-
-
-def _boolean() -> Any:
-    import narwhals.stable.v2 as nw
-
-    return nw.Boolean
 
 
 def _column_to_array(column: Any) -> AnyArray:
     import narwhals.stable.v2 as nw
 
-    # Nulls become NaN; without them integers go to the row dtype in one step, rounded once.
-    if column.null_count() > 0:
-        column = column.cast(nw.Float64)
-    return np.asarray(column.to_numpy())
+    kind = column.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        # Nulls become NaN; without them integers go to the row dtype in one step, rounded once.
+        if column.null_count() > 0:
+            column = column.cast(nw.Float64)
+        return np.asarray(column.to_numpy())
+    # Numbers may also come as objects, in pandas' sparse columns, and in columns of nothing but nulls.
+    values = np.asarray(column.to_numpy()) if kind in (nw.Object, nw.Unknown) else None
+    if values is None or values.dtype.kind not in "biufO":
+        raise ValueError(
+            f"the columns of X must hold numbers or booleans; column {column.name!r} has type "
+            f"{kind}. Encode it as the model's training data was encoded."
+        )
+    return values

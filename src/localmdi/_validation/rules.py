@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.typing import BoolArray
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from localmdi.typing import BoolArray
 
 __all__ = ["RowRules", "check_batch"]
 

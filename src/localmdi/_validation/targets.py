@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.typing import AnyArray, FloatArray
+if TYPE_CHECKING:
+    from localmdi.typing import AnyArray, FloatArray
 
 __all__ = ["check_sample_weight", "check_target"]
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral
 from typing import Any
 
 __all__ = ["count_threads"]
+
+# Each thread has tables of its own: beyond this many, more cost memory and gain nothing.
+_MOST = max(256, os.cpu_count() or 1)
 
 
 def count_threads(n_jobs: Any) -> int:
@@ -23,4 +27,4 @@ def count_threads(n_jobs: Any) -> int:
         )
     from joblib import effective_n_jobs
 
-    return int(effective_n_jobs(n_jobs))
+    return min(int(effective_n_jobs(n_jobs)), _MOST)

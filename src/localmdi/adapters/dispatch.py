@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from localmdi.adapters.adapted import AdaptedModel
 from localmdi.adapters.in_bag import InBag
 from localmdi.adapters.registry import find_adapter
-from localmdi.adapters.wrappers import Transform, is_pipeline, names_after, transformers
+from localmdi.adapters.wrappers import (
+    Transform,
+    has_samplers,
+    is_pipeline,
+    names_after,
+    refuse_resampling,
+    transformers,
+)
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest import Forest
 
@@ -104,12 +111,14 @@ def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> Adapted
     steps = transformers(model)
     input_names = _input_names(model)
     seen = names_after(steps, input_names) if steps else names
-    inner = _adapt(model.steps[-1][1], values=values, names=seen)
+    adapted = _adapt(model.steps[-1][1], values=values, names=seen)
+    if has_samplers(model):
+        adapted = replace(adapted, in_bag=InBag(partial(refuse_resampling, model)))
     if not steps:
-        return inner
-    later = () if inner.transform is None else inner.transform.steps
+        return adapted
+    later = () if adapted.transform is None else adapted.transform.steps
     return replace(
-        inner,
+        adapted,
         transform=Transform((*steps, *later)),
         input_names=input_names,
         n_features_in=getattr(model, "n_features_in_", None),

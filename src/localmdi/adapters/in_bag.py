@@ -37,18 +37,20 @@ class TrainingRows:
 
 
 class Rule(NamedTuple):
-    """What a version of the library does with weights.
+    """What a version of the library does with weights; by default what the newest does.
 
     Examples
     --------
-    >>> Rule(weights_draw=True, weights_balance=False)
-    Rule(weights_draw=True, weights_balance=False)
+    >>> Rule(balance=False)
+    Rule(forest_draws=True, bagging_draws=True, balance=False)
     """
 
-    weights_draw: bool
-    """Weights bias which rows are drawn; else they multiply the counts of the rows drawn."""
-    weights_balance: bool
-    """Balanced class weights count rows by weight; else every row is one."""
+    forest_draws: bool = True
+    """Weights bias which rows a forest draws; else they multiply the counts of the rows drawn."""
+    bagging_draws: bool = True
+    """Likewise in Bagging."""
+    balance: bool = True
+    """Balanced class weights of a forest count rows by weight; else every row is one."""
 
 
 class Step(Protocol):
@@ -58,7 +60,7 @@ class Step(Protocol):
     --------
     >>> from localmdi.adapters.scikit_learn.steps import OutputStep
     >>> rows = TrainingRows(np.ones(2), np.array([[1, 2], [3, 4]]))
-    >>> OutputStep(1)(rows, Rule(True, True)).y
+    >>> OutputStep(1)(rows, Rule()).y
     array([2, 4])
     """
 
@@ -67,8 +69,8 @@ class Step(Protocol):
         """Whether weights depend on the labels here."""
 
     @property
-    def draws(self) -> bool:
-        """Whether rows are drawn at random here."""
+    def depends_on(self) -> str | None:
+        """The part of a rule that matters here, if there are weights."""
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
@@ -120,6 +122,15 @@ class InBag:
             The weights of this model cannot be rebuilt.
         ValueError
             y or sample_weight is missing or does not fit the rows.
+
+        Examples
+        --------
+        >>> from sklearn.ensemble import RandomForestRegressor
+        >>> from localmdi.adapters import adapt
+        >>> X, y, weight = [[0.0], [1.0]], [0.0, 1.0], [1.0, 2.0]
+        >>> model = RandomForestRegressor(2, bootstrap=False).fit(X, y, sample_weight=weight)
+        >>> [candidate.rule for candidate in adapt(model).in_bag.candidates(2)]
+        [Rule(forest_draws=True, bagging_draws=True, balance=True)]
         """
         chains = self._build()
         steps = {id(step): step for chain in chains for step in chain}.values()
@@ -130,10 +141,10 @@ class InBag:
                 "depend on their classes. Pass the y that fit got."
             )
         rows = TrainingRows(_weight(sample_weight, n_rows), _labels(y, n_rows))
-        may_draw = any(step.draws for step in steps) and (needs_y or sample_weight is not None)
-        may_balance = needs_y and sample_weight is not None
-        rules = product(_options(may_draw), _options(may_balance))
-        return [Candidate(chains, rows, rule=Rule(*rule)) for rule in rules]
+        is_weighted = needs_y or sample_weight is not None
+        unknown = {step.depends_on for step in steps} if is_weighted else set()
+        options = [(True, False) if part in unknown else (True,) for part in Rule._fields]
+        return [Candidate(chains, rows, rule=Rule(*rule)) for rule in product(*options)]
 
 
 class Candidate:
@@ -150,7 +161,7 @@ class Candidate:
 
     Examples
     --------
-    >>> Candidate([(), ()], TrainingRows(np.ones(3), None), rule=Rule(True, True)).weights(0, 2)
+    >>> Candidate([(), ()], TrainingRows(np.ones(3), None), rule=Rule()).weights(0, 2)
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
@@ -168,6 +179,12 @@ class Candidate:
         Returns
         -------
         ndarray of shape (last_tree - first_tree, n_rows)
+
+        Examples
+        --------
+        >>> rows = TrainingRows(np.array([1.0, 2.0]), None)
+        >>> Candidate([(), ()], rows, rule=Rule()).weights(1, 2)
+        array([[1., 2.]])
         """
         trees = self._chains[first_tree:last_tree]
         weights = np.empty((len(trees), len(self._rows.weight)))
@@ -237,10 +254,6 @@ def in_bag_disagreement(
     tolerance = 1e-9 * np.repeat(np.abs(stored[roots]), np.diff(np.append(roots, end)))
     wrong = np.flatnonzero(~(np.abs(reached - stored[first:end]) <= tolerance))
     return int(nodes[wrong[0]]) if len(wrong) else None
-
-
-def _options(is_open: bool) -> tuple[bool, ...]:
-    return (True, False) if is_open else (True,)
 
 
 def _weight(sample_weight: Any, n_rows: int) -> FloatArray:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from localmdi.exceptions import UnsupportedModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Transform", "has_samplers", "is_pipeline", "names_after", "transformers"]
+__all__ = [
+    "Transform",
+    "has_samplers",
+    "is_pipeline",
+    "names_after",
+    "refuse_resampling",
+    "transformers",
+]
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,21 @@ def has_samplers(pipeline: Any) -> bool:
     False
     """
     return any(hasattr(step, "fit_resample") for step in _earlier(pipeline))
+
+
+def refuse_resampling(model: Any) -> NoReturn:
+    """Raise the error for weights that a model which resamples its rows does not tell.
+
+    Examples
+    --------
+    >>> refuse_resampling(None)
+    Traceback (most recent call last):
+    localmdi.exceptions.UnsupportedModelError: NoneType resamples its rows and does not keep ...
+    """
+    raise UnsupportedModelError(
+        f"{type(model).__name__} resamples its rows and does not keep how often each was taken, "
+        "so that their weights in the trees cannot be rebuilt. Explain rows with local_mdi instead."
+    )
 
 
 def names_after(steps: Sequence[Any], names: tuple[str, ...] | None) -> tuple[str, ...] | None:

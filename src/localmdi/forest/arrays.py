@@ -41,7 +41,7 @@ def describe(value: Any) -> str:
 
 
 def convert(field: str, value: Any, *, dtype: np.dtype[Any]) -> AnyArray:
-    """Return an array of this type in C order, without a copy if `value` is one already.
+    """Return an array of this type in C order; `value` itself if it is one already.
 
     Integers change their width if every one fits; nothing is rounded.
 
@@ -64,7 +64,10 @@ def convert(field: str, value: Any, *, dtype: np.dtype[Any]) -> AnyArray:
             fail(f"{field} must hold {dtype}", describe(array), do="Convert it with astype.")
         if dtype.kind in "iu":
             _check_range(field, array, info=np.iinfo(dtype))
-    return np.require(array.astype(dtype, copy=False), requirements=["C_CONTIGUOUS", "ALIGNED"])
+    out = np.require(array.astype(dtype, copy=False), requirements=["C_CONTIGUOUS", "ALIGNED"])
+    if out is not value and out.base is None:
+        out.flags.writeable = False  # nobody else has it: no copy is needed to freeze it
+    return out
 
 
 def _check_range(field: str, array: AnyArray, *, info: np.iinfo[Any]) -> None:
@@ -80,7 +83,10 @@ def _check_range(field: str, array: AnyArray, *, info: np.iinfo[Any]) -> None:
 def freeze(
     field: str, value: Any, *, dtype: np.dtype[Any], shape: tuple[int | None, ...]
 ) -> AnyArray:
-    """Return a read-only view of an array of this type and shape; None is any length.
+    """Return a read-only array of this type and shape; None is any length.
+
+    An array that can be written to is copied: later writes of its owner must not reach the kernels,
+    which trust what was checked.
 
     Examples
     --------
@@ -94,7 +100,8 @@ def freeze(
     ):
         wanted = ", ".join("any" if length is None else str(length) for length in shape)
         fail(f"{field} must have the shape ({wanted})", describe(value), do="Correct its length.")
-    # A view, because the flags of the caller's own array are not ours to change.
-    view = np.require(value, requirements=["C_CONTIGUOUS", "ALIGNED"]).view(np.ndarray)
-    view.flags.writeable = False
-    return view
+    frozen = np.require(value, requirements=["C_CONTIGUOUS", "ALIGNED"]).view(np.ndarray)
+    if frozen.flags.writeable:
+        frozen = frozen.copy()
+        frozen.flags.writeable = False
+    return frozen

@@ -23,7 +23,7 @@ __all__ = ["build_forest"]
 def build_forest(**given: Unpack[ForestFields]) -> Forest:
     """Make a forest from its fields, or raise an error that says which rule they break.
 
-    Arrays that have their type already are kept without a copy; do not write into them afterwards.
+    Read-only arrays that have their type already are kept without a copy.
 
     Parameters
     ----------

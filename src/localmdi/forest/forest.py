@@ -27,9 +27,9 @@ __all__ = ["Forest"]
 class Forest:
     """Trees as one table of nodes: frozen, and checked whenever one is made.
 
-    Make one with `as_forest`, `load_forest` or `build_forest`. Its arrays are read-only, and kept
-    without a copy: whoever hands them over must not write into them any more. Nodes are numbered
-    over the whole forest, parents before their children; the first node of a tree is its root.
+    Make one with `as_forest`, `load_forest` or `build_forest`. Its arrays are read-only; those that
+    could still be written to are copied. Nodes are numbered over the whole forest, parents before
+    their children; the first node of a tree is its root.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ def _tree_importances(forest: Forest) -> Iterator[FloatArray]:
     weight, impurity = forest.statistic("weight"), forest.statistic("impurity")
     content = weight * impurity
     bounds = forest.tree_offset.tolist()
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in itertools.pairwise(bounds):
         offsets = forest.child_offset[start : stop + 1]
         parent = np.repeat(np.arange(stop - start), np.diff(offsets))
         children = forest.child[offsets[0] : offsets[-1]]
@@ -66,4 +67,5 @@ def _tree_importances(forest: Forest) -> Iterator[FloatArray]:
         # p(t) Δi(s_t, t), with p(t) relative to the root; an empty tree has nothing to share out.
         decrease = (content[start:stop] - below)[split] / (weight[start] or 1.0)
         features = forest.feature[start:stop][split]
-        yield np.bincount(features, weights=decrease, minlength=forest.n_features)
+        counted = np.bincount(features, weights=decrease, minlength=forest.n_features)
+        yield counted.astype(np.float64, copy=False)

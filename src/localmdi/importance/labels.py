@@ -44,5 +44,6 @@ def names_for(forest: Forest, rows: RowSource) -> tuple[str, ...]:
     >>> names_for(forest, read_rows(pd.DataFrame({"age": [3.5]}), "float64"))
     ('age',)
     """
-    unnamed = forest.feature_names == default_names(forest.n_features)
-    return rows.names if unnamed and rows.names is not None else forest.feature_names
+    if rows.names is None or forest.feature_names != default_names(forest.n_features):
+        return forest.feature_names
+    return rows.names

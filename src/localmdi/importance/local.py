@@ -68,7 +68,7 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
     if request.output == "sparse":
         return explain_sparse(packing, rows, request=request)
     shape = (rows.shape[0], packing.forest.n_features)
-    values = np.empty(shape) if request.out is None else _check_out(request.out, shape)
+    values = np.empty(shape) if request.out is None else _check_out(request.out, shape, rows=rows)
     residual = np.empty(shape[0])
     error = np.empty(shape) if request.standard_error and not packing.forest.boosted else None
     if request.out is not None:
@@ -137,18 +137,27 @@ def _result(packing: Packing, rows: RowSource, **fields: Any) -> LocalImportance
     )
 
 
-def _check_out(out: Any, shape: tuple[int, int]) -> FloatArray:
+def _check_out(out: Any, shape: tuple[int, int], *, rows: RowSource) -> FloatArray:
     fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
     if not fits or not out.flags.writeable:
-        given = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out)
+        given = type(out).__name__
+        if isinstance(out, np.ndarray):
+            given = f"{out.dtype} of shape {out.shape}" + (
+                "" if out.flags.writeable else ", read-only"
+            )
         raise ValueError(
             f"out must be a writeable float64 array of shape {shape}; got {given}. "
             "Make it with np.empty(shape) or np.memmap(path, dtype='float64', shape=shape)."
         )
-    return out
+    if isinstance(rows.matrix, np.ndarray) and np.shares_memory(out, rows.matrix):
+        raise ValueError(
+            "out must not share memory with X, which is read while out is written. "
+            "Pass an array of its own."
+        )
+    return np.asarray(out)
 
 
 def _writable_part(values: FloatArray, start: int, stop: int) -> FloatArray:
-    """Return rows start..stop for the kernel: a view where it can write, else a table of its own."""
+    """Return rows start..stop to write to: a view where the kernel can, else a new table."""
     part = np.asarray(values[start:stop])
     return part if part.flags.c_contiguous and part.flags.aligned else np.empty(part.shape)

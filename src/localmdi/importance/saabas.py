@@ -54,4 +54,4 @@ def tree_scale(forest: Forest) -> FloatArray:
     """
     if forest.aggregation == "sum":
         return np.ones(forest.n_trees)
-    return forest.tree_weight / forest.tree_weight.sum()
+    return np.asarray(forest.tree_weight / forest.tree_weight.sum())

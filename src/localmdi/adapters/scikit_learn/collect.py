@@ -196,6 +196,12 @@ def _mean(
     same = [None] * len(parts)
     shares = np.ones(len(parts)) if weights is None else weights
     total = float(shares.sum())
+    if not (total > 0 and shares.min() >= 0):
+        refuse(
+            model,
+            f"must weigh its members by numbers that are not negative, with a positive sum, but "
+            f"the weights are {shares.tolist()}. Fit it with other weights.",
+        )
     places = zip(shares.tolist(), columns or same, targets or same, strict=True)
     placed = [
         Part(part, weight, weight / total, column, target)

@@ -45,9 +45,10 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
     (5, 'variance', True)
     """
     members = collect(model)
+    n_features = int(getattr(model, "n_features_in_", members.trees[0].tree.n_features))
+    _check_columns(model, members, n_features=n_features)
     _check_ordered(model, members)
     own_names = getattr(model, "feature_names_in_", None)
-    n_features = int(model.n_features_in_)
     if names is None or len(names) != n_features:
         names = None if own_names is None else tuple(map(str, own_names))
     forest = build_forest(
@@ -88,6 +89,19 @@ def check_fitted(model: Any) -> None:
         check_is_fitted(model)
     except TypeError:
         refuse_unknown(model)
+
+
+def _check_columns(model: Any, members: Members, *, n_features: int) -> None:
+    """Refuse trees that were grown on something else than columns of X."""
+    for member in members.trees:
+        expected = n_features if member.columns is None else len(member.columns)
+        if member.tree.n_features != expected:
+            refuse(
+                model,
+                f"must have trees that split the {expected} columns they were given, but one "
+                f"splits {member.tree.n_features}: the model makes its own features. Compute these "
+                "outside of it, and fit trees on them.",
+            )
 
 
 def _check_ordered(model: Any, members: Members) -> None:

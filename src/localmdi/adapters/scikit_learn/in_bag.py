@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from localmdi.adapters.scikit_learn.kinds import Kind, kind_of
 from localmdi.adapters.scikit_learn.refusals import refuse
@@ -13,8 +13,9 @@ from localmdi.adapters.scikit_learn.steps import (
     OneVsRestStep,
     OutputStep,
     SubsetStep,
+    drawn_rows,
 )
-from localmdi.adapters.wrappers import has_samplers
+from localmdi.adapters.wrappers import has_samplers, refuse_resampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,18 +42,19 @@ def steps_to_trees(model: Any) -> list[Chain]:
 
 def _tree(model: Any) -> list[Chain]:
     class_weight = getattr(model, "class_weight", None)
-    return [() if class_weight is None else (ClassWeightStep(class_weight, by_rule=False),)]
+    return [() if class_weight is None else (ClassWeightStep(class_weight),)]
 
 
 def _forest(model: Any) -> list[Chain]:
     if hasattr(model, "samplers_"):
-        _refuse_resampling(model)
+        refuse_resampling(model)
     class_weight = getattr(model, "class_weight", None)
-    by_draw = class_weight == "balanced_subsample" and model.bootstrap
+    bootstrap = bool(getattr(model, "bootstrap", False))
+    by_draw = class_weight == "balanced_subsample" and bootstrap
     if class_weight == "balanced_subsample":
         class_weight = None if by_draw else "balanced"
-    shared: Chain = () if class_weight is None else (ClassWeightStep(class_weight, by_rule=True),)
-    if not model.bootstrap:
+    shared: Chain = () if class_weight is None else (ClassWeightStep(class_weight, "balance"),)
+    if not bootstrap:
         return _each((shared, member) for member in model.estimators_)
     return _each(
         ((*shared, BootstrapStep(model, index, needs_y=by_draw)), member)
@@ -61,7 +63,7 @@ def _forest(model: Any) -> list[Chain]:
 
 
 def _bagging(model: Any) -> list[Chain]:
-    drawn = model.estimators_samples_
+    drawn = drawn_rows(model)
     if len(drawn) != len(model.estimators_):
         refuse(
             model,
@@ -91,13 +93,13 @@ def _multi_output(model: Any) -> list[Chain]:
 
 
 def _gradient_boosting(model: Any) -> list[Chain]:
-    if model.subsample < 1:
+    if getattr(model, "subsample", 1.0) < 1:
         refuse(
             model,
             "with subsample < 1 draws rows at every stage and does not keep which, so that their "
             "weights cannot be rebuilt. Fit it with subsample=1.0.",
         )
-    if model.n_iter_no_change is not None:
+    if getattr(model, "n_iter_no_change", None) is not None:
         refuse(
             model,
             "with n_iter_no_change sets rows aside for early stopping and does not keep which, "
@@ -131,7 +133,7 @@ def _search(model: Any) -> list[Chain]:
 
 def _pipeline(model: Any) -> list[Chain]:
     if has_samplers(model):
-        _refuse_resampling(model)
+        refuse_resampling(model)
     return steps_to_trees(model.steps[-1][1])
 
 
@@ -158,11 +160,3 @@ def _each(members: Iterable[tuple[Chain, Any]]) -> list[Chain]:
 def _encode(model: Any) -> Chain:
     classes = getattr(model, "classes_", None)
     return () if classes is None else (EncodeStep(classes),)
-
-
-def _refuse_resampling(model: Any) -> NoReturn:
-    refuse(
-        model,
-        "resamples the rows for every member and does not keep how often each was taken, so that "
-        "their weights cannot be rebuilt. Explain rows with local_mdi instead.",
-    )

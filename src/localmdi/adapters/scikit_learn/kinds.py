@@ -34,7 +34,7 @@ class Kind(Enum):
     MULTI_OUTPUT = ("estimators_", "estimator")
 
 
-# Chains feed a prediction to the next member, codes and pairs vote: these are no means of members.
+# Chains feed a prediction to the next member, codes and pairs vote: they do not stand side by side.
 _NOT_SIDE_BY_SIDE = ("order_", "code_book_", "pairwise_indices_")
 
 
@@ -52,6 +52,13 @@ def kind_of(model: Any) -> Kind:
             break
     else:
         refuse_unknown(model)
-    if kind is Kind.MULTI_OUTPUT and any(hasattr(model, name) for name in _NOT_SIDE_BY_SIDE):
+    if kind is Kind.MULTI_OUTPUT and not _is_side_by_side(model):
         refuse_unknown(model)
     return kind
+
+
+def _is_side_by_side(model: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    is_chain = any(hasattr(model, name) for name in _NOT_SIDE_BY_SIDE)
+    return not is_chain and not get_tags(model).target_tags.single_output

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi.exceptions import UnsupportedModelError
+
 if TYPE_CHECKING:
     from localmdi.adapters.in_bag import Rule, TrainingRows
     from localmdi.typing import AnyArray, FloatArray, IntArray
@@ -19,14 +21,15 @@ __all__ = [
     "OneVsRestStep",
     "OutputStep",
     "SubsetStep",
+    "drawn_rows",
 ]
 
 
 class _Step:
-    """A step that neither reads the labels nor draws rows."""
+    """A step that changes no weights."""
 
     needs_y: bool = False
-    draws: bool = False
+    depends_on: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,7 @@ class EncodeStep(_Step):
     --------
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
     >>> rows = TrainingRows(np.ones(2), np.array(["no", "yes"]))
-    >>> EncodeStep(np.array(["no", "yes"]))(rows, Rule(True, True)).y
+    >>> EncodeStep(np.array(["no", "yes"]))(rows, Rule()).y
     array([0, 1])
     """
 
@@ -57,7 +60,7 @@ class OutputStep(_Step):
     --------
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
     >>> rows = TrainingRows(np.ones(2), np.array([[1, 2], [3, 4]]))
-    >>> OutputStep(0)(rows, Rule(True, True)).y
+    >>> OutputStep(0)(rows, Rule()).y
     array([1, 3])
     """
 
@@ -77,7 +80,7 @@ class OneVsRestStep(_Step):
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
     >>> from sklearn.preprocessing import LabelBinarizer
     >>> step = OneVsRestStep(LabelBinarizer().fit(["a", "b", "c"]), 1)
-    >>> step(TrainingRows(np.ones(2), np.array(["b", "c"])), Rule(True, True)).y
+    >>> step(TrainingRows(np.ones(2), np.array(["b", "c"])), Rule()).y
     array([1, 0])
     """
 
@@ -102,26 +105,26 @@ class ClassWeightStep(_Step):
     ----------
     class_weight : dict, list of dicts or str
         As given to the estimator.
-    by_rule : bool
-        Whether versions differ in how "balanced" counts rows (in forests); else all are one.
+    depends_on : {"balance", None}
+        Whether versions differ in how "balanced" counts rows; else every row is one.
 
     Examples
     --------
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
     >>> rows = TrainingRows(np.ones(3), np.array([0, 0, 1]))
-    >>> ClassWeightStep("balanced", by_rule=False)(rows, Rule(True, True)).weight
+    >>> ClassWeightStep("balanced")(rows, Rule()).weight
     array([0.75, 0.75, 1.5 ])
     """
 
     class_weight: Any
-    by_rule: bool
+    depends_on: str | None = None
     needs_y = True
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
         from sklearn.utils.class_weight import compute_sample_weight
 
-        if self.class_weight == "balanced" and self.by_rule and rule.weights_balance:
+        if self.class_weight == "balanced" and self.depends_on and rule.balance:
             factor = _balanced(rows)
         else:
             factor = compute_sample_weight(self.class_weight, rows.y)
@@ -146,21 +149,21 @@ class BootstrapStep(_Step):
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> model = RandomForestRegressor(2, random_state=0).fit([[0.0]] * 3, [0.0, 1.0, 2.0])
-    >>> BootstrapStep(model, 0)(TrainingRows(np.ones(3), None), Rule(True, True)).weight.sum()
+    >>> BootstrapStep(model, 0)(TrainingRows(np.ones(3), None), Rule()).weight.sum()
     np.float64(3.0)
     """
 
     model: Any
     index: int
     needs_y: bool = False
-    draws = True
+    depends_on = "forest_draws"
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
         from sklearn.utils.class_weight import compute_sample_weight
 
         drawn = self._drawn()
-        weight = _counted(rows, drawn, rule)
+        weight = _counted(rows, drawn, multiply=not rule.forest_draws)
         if self.needs_y:
             weight = weight * compute_sample_weight("balanced", rows.y, indices=drawn)
         return replace(rows, weight=weight)
@@ -170,8 +173,8 @@ class BootstrapStep(_Step):
         # numbers. A copy with one tree draws for that one.
         alone = copy.copy(self.model)
         alone.estimators_ = [self.model.estimators_[self.index]]
-        drawn = alone.estimators_samples_
-        return np.asarray(drawn[0 if len(drawn) == 1 else self.index])
+        drawn = drawn_rows(alone)
+        return drawn[0 if len(drawn) == 1 else self.index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,19 +184,38 @@ class SubsetStep(_Step):
     Examples
     --------
     >>> from localmdi.adapters.in_bag import Rule, TrainingRows
-    >>> SubsetStep(np.array([2, 2, 0]))(TrainingRows(np.ones(3), None), Rule(True, True)).weight
+    >>> SubsetStep(np.array([2, 2, 0]))(TrainingRows(np.ones(3), None), Rule()).weight
     array([1., 0., 2.])
     """
 
     drawn: IntArray
-    draws = True
+    depends_on = "bagging_draws"
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
-        return replace(rows, weight=_counted(rows, self.drawn, rule))
+        return replace(rows, weight=_counted(rows, self.drawn, multiply=not rule.bagging_draws))
 
 
-def _counted(rows: TrainingRows, drawn: IntArray, rule: Rule) -> FloatArray:
+def drawn_rows(model: Any) -> list[IntArray]:
+    """Return the rows that were drawn for each member of an ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingRegressor
+    >>> model = BaggingRegressor(n_estimators=2).fit([[0.0]] * 3, [0.0, 1.0, 2.0])
+    >>> [len(rows) for rows in drawn_rows(model)]
+    [3, 3]
+    """
+    try:
+        return list(model.estimators_samples_)
+    except AttributeError as error:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} must tell in estimators_samples_ which rows it drew, but does "
+            "not, so that their weights cannot be rebuilt. Fit it with the installed scikit-learn."
+        ) from error
+
+
+def _counted(rows: TrainingRows, drawn: IntArray, *, multiply: bool) -> FloatArray:
     n_rows = len(rows.weight)
     counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
     if len(counts) > n_rows:
@@ -201,7 +223,7 @@ def _counted(rows: TrainingRows, drawn: IntArray, rule: Rule) -> FloatArray:
             f"X must hold the training rows, at least {len(counts)}, but has {n_rows}. "
             "Pass the X that fit got."
         )
-    return counts if rule.weights_draw else counts * rows.weight
+    return counts * rows.weight if multiply else counts
 
 
 def _balanced(rows: TrainingRows) -> FloatArray:

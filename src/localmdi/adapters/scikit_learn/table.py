@@ -58,7 +58,10 @@ def node_columns(trees: Sequence[TreeMember], *, missing: bool) -> dict[str, Any
             f"the trees of the model must have the {n_nodes} nodes they count, but have "
             f"{writer.n_nodes}. The model is damaged: fit it again."
         )
-    return {"tree_offset": tree_offset, **columns}
+    columns["tree_offset"] = tree_offset
+    for column in columns.values():
+        column.flags.writeable = False  # so that the forest keeps it without a copy
+    return columns
 
 
 def node_values(members: Members) -> FloatArray:
@@ -85,6 +88,7 @@ def node_values(members: Members) -> FloatArray:
         else:
             is_kept = member.targets >= 0
             values[first:end, member.targets[is_kept]] = scaled[:, is_kept]
+    values.flags.writeable = False
     return values
 
 

@@ -1,0 +1,119 @@
+"""Lines 1 to 5 of the speed table: explaining beside predicting, and beside the rivals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import localmdi as lm
+from benchmarks.timing import best_in_turn, best_wall
+from benchmarks.workloads import select
+
+# treeinterpreter and shap get this many rows; their times are scaled to all rows.
+RIVAL_ROWS = {"treeinterpreter": 200, "shap": 4}
+
+
+def main(names: list[str]) -> None:
+    """Print all tables for these workloads, all six if none are given."""
+    ratios: list[tuple[float, float]] = []
+    lines = [
+        "| workload | predict_proba ms | apply ms | Explainer(X) ms | local_mdi ms "
+        "| ratio prepared | ratio unprepared | treeinterpreter s (scaled) | shap s (scaled) |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    extra: list[str] = []
+    for workload in select(names):
+        model, X = workload.fit()
+        explainer = lm.Explainer(model)
+        times = best_in_turn(
+            {
+                "predict": lambda m=model, X=X: m.predict_proba(X),
+                "explain": lambda e=explainer, X=X: e(X),
+                "apply": lambda m=model, X=X: m.apply(X),
+                "unprepared": lambda m=model, X=X: lm.local_mdi(m, X),
+            }
+        )
+        ratios.append((times["predict"] / times["explain"], times["predict"] / times["unprepared"]))
+        rivals = rival_seconds(model, X)
+        lines.append(
+            f"| {workload.name}: {workload.what} | {times['predict'] * 1e3:.0f} "
+            f"| {times['apply'] * 1e3:.0f} | {times['explain'] * 1e3:.0f} "
+            f"| {times['unprepared'] * 1e3:.0f} | {ratios[-1][0]:.1f} | {ratios[-1][1]:.1f} "
+            f"| {rivals['treeinterpreter']} | {rivals['shap']} |"
+        )
+        print(f"  measured {workload.name}", flush=True)
+        if workload.name == "a1":
+            extra += [one_row(model, explainer, X), packing(model, explainer, X)]
+        if workload.name in ("b", "d"):
+            extra.append(two_threads(workload.name, model, explainer, X))
+    print("\n".join(lines))
+    for what, values in zip(("prepared", "unprepared"), zip(*ratios, strict=True), strict=True):
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        print(f"Geometric mean of predict_proba / explaining, {what}: {mean:.2f}")
+    print("\n".join(extra))
+
+
+def rival_seconds(model: Any, X: Any) -> dict[str, str]:
+    """Return the seconds that the rivals would take for all rows, from a few of them."""
+    import shap
+    from treeinterpreter import treeinterpreter
+
+    explainer = shap.TreeExplainer(model)
+    calls = {
+        "treeinterpreter": lambda rows: treeinterpreter.predict(model, rows),
+        "shap": lambda rows: explainer.shap_values(rows, check_additivity=False),
+    }
+    out = {}
+    for name, call in calls.items():
+        rows = X[: RIVAL_ROWS[name]]
+        seconds = best_in_turn({name: lambda call=call, rows=rows: call(rows)}, repeats=1)[name]
+        out[name] = f"{seconds * len(X) / len(rows):,.0f}"
+    return out
+
+
+def one_row(model: Any, explainer: lm.Explainer, X: Any) -> str:
+    """Line 3: one row with a packed model; medians over many rows, wall time."""
+    rows = [X[i : i + 1] for i in range(0, len(X), len(X) // 30)]
+    ours = np.median([best_wall({"x": lambda r=r: explainer(r)}, 1)["x"] for r in rows])
+    theirs = np.median([best_wall({"x": lambda r=r: model.predict_proba(r)}, 1)["x"] for r in rows])
+    return (
+        f"One row (a1, packed, wall time, median of {len(rows)} rows): predict_proba "
+        f"{theirs * 1e3:.1f} ms, ours {ours * 1e3:.3f} ms, ratio {theirs / ours:.0f}"
+    )
+
+
+def packing(model: Any, explainer: lm.Explainer, X: Any) -> str:
+    """Line 4: reading, validating and packing the model, beside explaining with it."""
+    times = best_in_turn(
+        {"pack": lambda: lm.Explainer(model), "explain": lambda: explainer(X)}, repeats=7
+    )
+    return (
+        f"as_forest + validation + packing of {explainer.forest.n_nodes / 1e6:.2f} million nodes: "
+        f"{times['pack'] * 1e3:.0f} ms, explaining {len(X)} rows {times['explain'] * 1e3:.0f} ms, "
+        f"ratio {times['pack'] / times['explain']:.2f}"
+    )
+
+
+def two_threads(name: str, model: Any, explainer: lm.Explainer, X: Any) -> str:
+    """Line 5: wall time of one thread over two, ours and predict_proba's."""
+
+    def predict(n_jobs: int) -> None:
+        model.set_params(n_jobs=n_jobs)
+        model.predict_proba(X)
+
+    times = best_wall(
+        {
+            "ours1": lambda: explainer(X, n_jobs=1),
+            "ours2": lambda: explainer(X, n_jobs=2),
+            "theirs1": lambda: predict(1),
+            "theirs2": lambda: predict(2),
+        },
+        repeats=3,
+    )
+    model.set_params(n_jobs=1)
+    return (
+        f"Two threads over one ({name}, wall time): ours {times['ours1'] / times['ours2']:.2f}, "
+        f"predict_proba {times['theirs1'] / times['theirs2']:.2f}"
+    )

@@ -1,0 +1,177 @@
+#include "grow.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "localmdi/grow.hpp"
+#include "run.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace localmdi {
+namespace {
+
+using Flags = Vector<const std::uint8_t>;
+
+// Each of these holds the arrays, so that they outlive every view.
+struct RowsArg {
+    Matrix<const float> columns;
+    Flags categorical, missing;
+    Vector<const double> weight;
+    TrainingRows view;
+
+    RowsArg(Matrix<const float> columns_, Flags categorical_, Flags missing_, Vector<const double> weight_)
+        : columns(std::move(columns_)), categorical(std::move(categorical_)),
+          missing(std::move(missing_)), weight(std::move(weight_)),
+          view{columns.shape(1), columns.shape(0), {columns.data(), columns.size()},
+               {categorical.data(), categorical.size()}, {missing.data(), missing.size()},
+               {weight.data(), weight.size()}} {
+        require(view.n_rows > 0 && view.n_rows < (std::size_t{1} << 32) - 1,
+                "there must be 1 to 2**32 - 2 rows");
+        require(categorical.size() == view.n_features && missing.size() == view.n_features,
+                "categorical and missing must have one entry per feature");
+        require(weight.size() == view.n_rows, "weight must have one entry per row");
+        // Codes index tables, and float32 holds no larger one exactly.
+        for (std::size_t f = 0; f < view.n_features; ++f)
+            require(!categorical.data()[f] || valid_codes({view.column(f), view.n_rows}),
+                    "categories must be whole numbers from 0 to 2**24");
+    }
+
+    static bool valid_codes(std::span<const float> codes) {
+        return std::all_of(codes.begin(), codes.end(), [](float c) {
+            return c >= 0 && c <= 16777216 && static_cast<float>(static_cast<std::uint32_t>(c)) == c;
+        });
+    }
+};
+
+struct TargetArg {
+    std::optional<Vector<const std::uint32_t>> label;
+    std::optional<Matrix<const double>> response;
+    Target view;
+
+    TargetArg(Vector<const std::uint32_t> labels, std::size_t n_classes, bool entropy)
+        : label(std::move(labels)),
+          view{entropy ? Criterion::entropy : Criterion::gini, n_classes,
+               {label->data(), label->size()}, {}} {
+        require(n_classes > 0, "there must be a class");
+        require(std::all_of(view.label.begin(), view.label.end(), [&](auto c) { return c < n_classes; }),
+                "labels must lie below n_classes");
+    }
+
+    explicit TargetArg(Matrix<const double> values)
+        : response(std::move(values)),
+          view{Criterion::squared_error, response->shape(1), {}, {response->data(), response->size()}} {
+        require(view.n_values > 0, "there must be an output");
+    }
+
+    std::size_t n_rows() const { return label ? label->size() : response->shape(0); }
+};
+
+using Sums = std::optional<Matrix<double>>;
+
+struct SumsArg {
+    Matrix<double> values;
+    Sums chunk_squares, out_of_bag;
+    Vector<double> residual, root;
+    Matrix<double> feature;
+
+    SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_, Vector<double> root_,
+            Sums chunk_squares_, Sums out_of_bag_)
+        : values(std::move(values_)), chunk_squares(std::move(chunk_squares_)),
+          out_of_bag(std::move(out_of_bag_)), residual(std::move(residual_)), root(std::move(root_)),
+          feature(std::move(feature_)) {
+        const std::size_t n = values.shape(0), p = values.shape(1);
+        require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p && root.size() == 2,
+                "residual, feature and root must fit values");
+        require(!chunk_squares || (chunk_squares->shape(0) == n && chunk_squares->shape(1) == p),
+                "chunk_squares must have the shape of values");
+        require(!out_of_bag || out_of_bag->shape(0) == n, "out_of_bag must have one line per row");
+    }
+
+    GrowSums view() const {
+        double* const f = feature.data();
+        const std::size_t p = feature.shape(1);
+        return {values.data(), chunk_squares ? chunk_squares->data() : nullptr, residual.data(),
+                f, f + p, f + 2 * p, root.data(), out_of_bag ? out_of_bag->data() : nullptr};
+    }
+};
+
+void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& rules,
+               std::pair<std::size_t, std::size_t> range, const SumsArg& sums, GrownTrees* trees,
+               std::size_t n_threads) {
+    require(target.n_rows() == rows.view.n_rows && sums.values.shape(0) == rows.view.n_rows &&
+                sums.values.shape(1) == rows.view.n_features,
+            "target and sums must fit the rows");
+    require(!sums.out_of_bag || sums.out_of_bag->shape(1) == target.view.n_values + 1,
+            "out_of_bag must have a column per value and one more");
+    require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
+    run_kernel([&](Interrupt& interrupt) {
+        grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
+             n_threads, interrupt);
+    });
+}
+
+nb::dict arrays(const GrownTrees& trees) {
+    ForestArrays table;
+    {
+        const nb::gil_scoped_release release;
+        table = to_arrays(trees);
+    }
+    nb::dict out;
+    out["tree_offset"] = to_array(std::move(table.tree_offset));
+    out["feature"] = to_array(std::move(table.feature));
+    out["split_kind"] = to_array(std::move(table.split_kind));
+    out["threshold"] = to_array(std::move(table.threshold));
+    out["child_offset"] = to_array(std::move(table.child_offset));
+    out["child"] = to_array(std::move(table.child));
+    out["missing_child"] = to_array(std::move(table.missing_child));
+    out["category_offset"] = to_array(std::move(table.category_offset));
+    out["category_bits"] = to_array(std::move(table.category_bits));
+    out["weight"] = to_array(std::move(table.weight));
+    out["impurity"] = to_array(std::move(table.impurity));
+    out["value"] = to_array(std::move(table.value));
+    return out;
+}
+
+}  // namespace
+
+void bind_grow(nb::module_& m) {
+    nb::class_<RowsArg>(m, "TrainingRows", "Feature-major rows to grow on, categories as codes.")
+        .def(nb::init<Matrix<const float>, Flags, Flags, Vector<const double>>(), "columns"_a.noconvert(),
+             "categorical"_a.noconvert(), "missing"_a.noconvert(), "weight"_a.noconvert());
+    nb::class_<TargetArg>(m, "Target", "Class labels, or responses (n_rows, n_outputs).")
+        .def(nb::init<Vector<const std::uint32_t>, std::size_t, bool>(), "label"_a.noconvert(),
+             "n_classes"_a, "entropy"_a)
+        .def(nb::init<Matrix<const double>>(), "response"_a.noconvert());
+    nb::class_<GrowRules>(m, "GrowRules", "How to grow; sizes are numbers of rows.")
+        .def(nb::init<>())
+        .def_rw("seed", &GrowRules::seed)
+        .def_rw("max_features", &GrowRules::max_features)
+        .def_prop_rw(
+            "theory_draw", [](const GrowRules& r) { return r.draw == Draw::theory; },
+            [](GrowRules& r, bool theory) { r.draw = theory ? Draw::theory : Draw::sklearn; })
+        .def_rw("max_depth", &GrowRules::max_depth)
+        .def_rw("min_samples_split", &GrowRules::min_samples_split)
+        .def_rw("min_samples_leaf", &GrowRules::min_samples_leaf)
+        .def_rw("min_impurity_decrease", &GrowRules::min_impurity_decrease)
+        .def_rw("n_draws", &GrowRules::n_draws);
+    nb::class_<SumsArg>(m, "GrowSums", "Sums over trees, added to in place.")
+        .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums>(),
+             "values"_a.noconvert(), "residual"_a.noconvert(), "feature"_a.noconvert(),
+             "root"_a.noconvert(), "chunk_squares"_a.none().noconvert(), "out_of_bag"_a.none().noconvert());
+    nb::class_<GrownTrees>(m, "GrownTrees", "The nodes of grown trees, in compact form.")
+        .def("__init__",
+             [](GrownTrees* self, std::size_t n_values) { new (self) GrownTrees{.n_values = n_values}; },
+             "n_values"_a)
+        .def("arrays", &arrays, "The vectors of the node table; value is flat.");
+    m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a, "trees"_a.none(),
+          "n_threads"_a, "Grow trees: range is the first one and their number.");
+    m.attr("GROW_CHUNK") = kChunk;
+}
+
+}  // namespace localmdi

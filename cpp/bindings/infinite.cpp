@@ -1,0 +1,189 @@
+#include "infinite.hpp"
+
+#include "localmdi/bit_rows.hpp"
+#include "localmdi/lattice.hpp"
+#include "localmdi/row_dual.hpp"
+#include "localmdi/row_sets.hpp"
+#include "localmdi/sampled_pairs.hpp"
+#include "localmdi/sampled_paths.hpp"
+#include "localmdi/shared_partition.hpp"
+#include "run.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace localmdi {
+namespace {
+
+template <class T>
+std::span<const T> span_of(const Vector<const T>& v) {
+    return {v.data(), v.size()};
+}
+
+// Holds the arrays of a sample and checks them once.
+struct SampleArrays {
+    nb::object owners;
+    Sample sample;
+
+    SampleArrays(Matrix<const std::int32_t> codes, Vector<const std::int64_t> entry_offset,
+                 Vector<const std::int32_t> entry_slot, Vector<const double> entry_weight,
+                 Vector<const std::int32_t> label, std::size_t n_slots, std::uint8_t criterion)
+        : owners(nb::make_tuple(codes, entry_offset, entry_slot, entry_weight, label)),
+          sample{codes.shape(1),
+                 n_slots,
+                 static_cast<Criterion>(criterion),
+                 {codes.data(), codes.size()},
+                 span_of(entry_offset),
+                 span_of(entry_slot),
+                 span_of(entry_weight),
+                 span_of(label)} {
+        const std::size_t n = label.size();
+        require(criterion <= 2, "the criterion must be 0, 1 or 2");
+        require(n > 0 && codes.shape(0) == n && entry_offset.size() == n + 1 &&
+                    entry_slot.size() == entry_weight.size(),
+                "the arrays of a sample must fit each other");
+        require(sample.entry_offset.front() == 0 &&
+                    sample.entry_offset.back() == static_cast<std::int64_t>(entry_slot.size()),
+                "entries must cover the rows");
+        for (std::size_t i = 0; i < n; ++i)
+            require(sample.entry_offset[i] < sample.entry_offset[i + 1], "a row must have entries");
+        for (const std::int32_t slot : sample.entry_slot)
+            require(0 <= slot && slot < static_cast<std::int32_t>(n_slots), "slots must exist");
+        for (const std::int32_t code : sample.codes)
+            require(code >= 0, "codes must not be negative");
+    }
+
+    void require_row(std::size_t row) const {
+        require(row < sample.n_rows(), "the row must be in the sample");
+    }
+    void require_rows(const Matrix<const std::int32_t>& x, const Matrix<double>& values) const {
+        require(x.shape(1) == sample.n_features && values.shape(0) == x.shape(0) &&
+                    values.shape(1) == x.shape(1),
+                "rows and values must fit the sample");
+    }
+};
+
+nb::tuple lattice(const SampleArrays& self, std::size_t row, bool all_features, bool pairs,
+                  std::size_t n_threads) {
+    self.require_row(row);
+    LatticeAnswer answer;
+    run_kernel([&](Interrupt& interrupt) {
+        const Impurity impurity(self.sample);
+        answer =
+            solve_lattice(self.sample, impurity, {row, all_features, pairs}, n_threads, interrupt);
+    });
+    std::vector<std::int64_t> features(answer.features.begin(), answer.features.end());
+    return nb::make_tuple(to_array(std::move(features)), to_array(std::move(answer.sums.all)),
+                          to_array(std::move(answer.sums.member)),
+                          to_array(std::move(answer.sums.pair)));
+}
+
+void all_rows(const SampleArrays& self, Matrix<double> values, std::size_t n_threads) {
+    require(values.shape(0) == self.sample.n_rows() && values.shape(1) == self.sample.n_features,
+            "values must fit the sample");
+    run_kernel([&](Interrupt& interrupt) {
+        const Impurity impurity(self.sample);
+        shared_partition(self.sample, impurity, values.data(), n_threads, interrupt);
+    });
+}
+
+void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<double> values,
+              std::size_t n_threads) {
+    require(values.shape(0) == rows.size() && values.shape(1) == self.sample.n_features,
+            "values must fit the rows");
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        self.require_row(static_cast<std::size_t>(rows.data()[k]));
+    run_kernel([&](Interrupt& interrupt) {
+        const Impurity impurity(self.sample);
+        parallel_for(rows.size(), n_threads, interrupt, [&] {
+            return [&](std::size_t k) {
+                row_dual(self.sample, impurity, static_cast<std::size_t>(rows.data()[k]),
+                         values.data() + k * self.sample.n_features, interrupt);
+            };
+        });
+    });
+}
+
+void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8_t unseen,
+              double budget, Matrix<double> values, Matrix<double> ends, std::size_t n_threads) {
+    self.require_rows(x, values);
+    require(unseen <= 2 && ends.shape(0) == x.shape(0) && ends.shape(1) == 3,
+            "ends must fit the rows");
+    const std::size_t p = self.sample.n_features;
+    run_kernel([&](Interrupt& interrupt) {
+        const BitRows rows(self.sample);
+        parallel_for(x.shape(0), n_threads, interrupt, [&] {
+            return [&](std::size_t k) {
+                const RowSetAnswer answer = forward_row_sets(
+                    self.sample, rows, {x.data() + k * p, p}, static_cast<Unseen>(unseen), budget,
+                    values.data() + k * p, interrupt);
+                double* const end = ends.data() + 3 * k;
+                end[0] = answer.residual;
+                end[1] = answer.support;
+                end[2] = answer.complete;
+            };
+        });
+    });
+}
+
+void paths(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8_t unseen,
+           Vector<const std::uint64_t> range, Matrix<double> values, Matrix<double> squares,
+           Matrix<double> ends, std::size_t n_threads) {
+    self.require_rows(x, values);
+    self.require_rows(x, squares);
+    require(unseen <= 2 && range.size() == 3, "range must be a seed, the first pair and a count");
+    require(ends.shape(0) == 2 && ends.shape(1) == x.shape(0), "ends must fit the rows");
+    const std::uint64_t* const r = range.data();
+    run_kernel([&](Interrupt& interrupt) {
+        sample_paths(self.sample, {x.data(), x.size()},
+                     {r[0], r[1], r[2], static_cast<Unseen>(unseen)},
+                     {values.data(), squares.data(), ends.data(), ends.data() + x.shape(0)},
+                     n_threads, interrupt);
+    });
+}
+
+void pairs(const SampleArrays& self, Vector<const std::int32_t> x, std::uint8_t index,
+           Vector<const std::uint64_t> range, Matrix<double> values, Matrix<double> squares,
+           std::size_t n_threads) {
+    const std::size_t p = self.sample.n_features;
+    const auto fits = [&](const Matrix<double>& m) { return m.shape(0) == p && m.shape(1) == p; };
+    require(x.size() == p && fits(values) && fits(squares), "x and values must fit the sample");
+    require(index <= 2 && range.size() == 3, "range must be a seed, the first pair and a count");
+    const std::uint64_t* const r = range.data();
+    run_kernel([&](Interrupt& interrupt) {
+        sample_pairs(self.sample, span_of(x), {r[0], r[1], r[2], static_cast<PairIndex>(index)},
+                     values.data(), squares.data(), n_threads, interrupt);
+    });
+}
+
+}  // namespace
+
+void bind_infinite(nb::module_& m) {
+    nb::class_<SampleArrays>(m, "CategoricalSample",
+                             "Distinct rows and what is known of their output.")
+        .def(nb::init<Matrix<const std::int32_t>, Vector<const std::int64_t>,
+                      Vector<const std::int32_t>, Vector<const double>, Vector<const std::int32_t>,
+                      std::size_t, std::uint8_t>(),
+             "codes"_a.noconvert(), "entry_offset"_a.noconvert(), "entry_slot"_a.noconvert(),
+             "entry_weight"_a.noconvert(), "label"_a.noconvert(), "n_slots"_a, "criterion"_a)
+        .def("lattice", &lattice, "row"_a, "all_features"_a, "pairs"_a, "n_threads"_a)
+        .def(
+            "lattice_cost",
+            [](const SampleArrays& self, std::size_t row, bool all_features) {
+                self.require_row(row);
+                return estimate_lattice(self.sample, {row, all_features, false});
+            },
+            "row"_a, "all_features"_a)
+        .def("shared_partition", &all_rows, "values"_a.noconvert(), "n_threads"_a)
+        .def("shared_partition_cost",
+             [](const SampleArrays& self) { return estimate_shared_partition(self.sample); })
+        .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
+        .def("row_sets", &row_sets, "x"_a.noconvert(), "unseen"_a, "budget"_a,
+             "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
+        .def("sampled_paths", &paths, "x"_a.noconvert(), "unseen"_a, "range"_a.noconvert(),
+             "values"_a.noconvert(), "squares"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
+        .def("sampled_pairs", &pairs, "x"_a.noconvert(), "index"_a, "range"_a.noconvert(),
+             "values"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace localmdi

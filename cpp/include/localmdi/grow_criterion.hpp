@@ -1,0 +1,135 @@
+// What a node knows about its rows, and the impurity that follows: one class per family of criteria.
+// A node's sums are n_sums() doubles; the first is the weight.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "localmdi/grow.hpp"
+
+namespace localmdi {
+
+// c·log2 c; from a table while c is a small whole number, which the weights of plain rows are.
+class WeightedLog {
+public:
+    WeightedLog(bool whole, double total) {
+        if (!whole) return;
+        table_.resize(static_cast<std::size_t>(std::min(total, 65536.0)) + 1, 0.0);
+        for (std::size_t c = 2; c < table_.size(); ++c)
+            table_[c] = static_cast<double>(c) * std::log2(static_cast<double>(c));
+    }
+    double operator()(double c) const {
+        if (c < static_cast<double>(table_.size())) return table_[static_cast<std::size_t>(c)];
+        return c > 0 ? c * std::log2(c) : 0.0;
+    }
+
+private:
+    std::vector<double> table_;
+};
+
+// Entropy or Gini of classes; the sums are the weight and the weight of each class.
+template <Criterion kCriterion>
+class ClassSums {
+public:
+    ClassSums(const Target& target, bool whole_weights, double total_weight)
+        : label_(target.label), n_classes_(target.n_values), whole_(whole_weights),
+          log_(whole_weights && kCriterion == Criterion::entropy, total_weight) {}
+
+    std::size_t n_sums() const { return n_classes_ + 1; }
+    // Whether a child's sums may be taken as the rest of its parent's: exact for whole numbers.
+    bool exact() const { return whole_; }
+
+    void add(double* sums, std::uint32_t row, double weight) const {
+        sums[0] += weight;
+        sums[1 + label_[row]] += weight;
+    }
+
+    double impurity(const double* sums) const {
+        const double* const counts = sums + 1;
+        if constexpr (kCriterion == Criterion::entropy) {
+            double content = log_(sums[0]);
+            for (std::size_t c = 0; c < n_classes_; ++c) content -= log_(counts[c]);
+            return std::max(content / sums[0], 0.0);
+        } else {
+            double square = 0;
+            for (std::size_t c = 0; c < n_classes_; ++c) square += counts[c] * counts[c];
+            return std::max(1.0 - square / (sums[0] * sums[0]), 0.0);
+        }
+    }
+
+    bool pure(double impurity, std::span<const std::uint32_t>) const { return impurity == 0; }
+
+    std::uint32_t store(const double* sums, GrownTrees& trees) const {
+        const std::size_t only = only_class(sums);
+        if (only < n_classes_) return static_cast<std::uint32_t>(only);
+        const auto place = static_cast<std::uint32_t>(trees.values.size() / n_classes_);
+        trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_classes_);
+        return kDense | place;
+    }
+
+private:
+    // The class of all rows; n_classes if there are several.
+    std::size_t only_class(const double* sums) const {
+        std::size_t found = n_classes_;
+        for (std::size_t c = 0; c < n_classes_; ++c) {
+            if (sums[1 + c] <= 0) continue;
+            if (found < n_classes_) return n_classes_;
+            found = c;
+        }
+        return found;
+    }
+
+    std::span<const std::uint32_t> label_;
+    std::size_t n_classes_;
+    bool whole_;
+    WeightedLog log_;
+};
+
+// Variance, the mean over outputs; the sums are the weight, Σwy of each output, and Σwy² of all.
+class ResponseSums {
+public:
+    ResponseSums(const Target& target, bool, double)
+        : response_(target.response), n_outputs_(target.n_values) {}
+
+    std::size_t n_sums() const { return n_outputs_ + 2; }
+    bool exact() const { return false; }
+
+    void add(double* sums, std::uint32_t row, double weight) const {
+        const double* const y = response_.data() + row * n_outputs_;
+        sums[0] += weight;
+        for (std::size_t o = 0; o < n_outputs_; ++o) {
+            sums[1 + o] += weight * y[o];
+            sums[1 + n_outputs_] += weight * y[o] * y[o];
+        }
+    }
+
+    double impurity(const double* sums) const {
+        double content = sums[1 + n_outputs_];
+        for (std::size_t o = 0; o < n_outputs_; ++o) content -= sums[1 + o] * (sums[1 + o] / sums[0]);
+        return std::max(content / sums[0] / static_cast<double>(n_outputs_), 0.0);
+    }
+
+    // From the rows themselves: rounding leaves no exact zero in the sums.
+    bool pure(double, std::span<const std::uint32_t> rows) const {
+        const double* const first = response_.data() + rows[0] * n_outputs_;
+        for (const std::uint32_t row : rows)
+            for (std::size_t o = 0; o < n_outputs_; ++o)
+                if (response_[row * n_outputs_ + o] != first[o]) return false;
+        return true;
+    }
+
+    std::uint32_t store(const double* sums, GrownTrees& trees) const {
+        const auto place = static_cast<std::uint32_t>(trees.values.size() / n_outputs_);
+        trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_outputs_);
+        return kDense | place;
+    }
+
+private:
+    std::span<const double> response_;
+    std::size_t n_outputs_;
+};
+
+}  // namespace localmdi

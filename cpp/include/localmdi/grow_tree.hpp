@@ -1,0 +1,249 @@
+// One tree, from its root to its leaves, without recursion: a stack of the nodes that wait.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "localmdi/grow_choice.hpp"
+#include "localmdi/grow_chunk.hpp"
+#include "localmdi/grow_criterion.hpp"
+
+namespace localmdi {
+
+template <class Criterion>
+class TreeGrower {
+public:
+    TreeGrower(const TrainingRows& rows, const GrowRules& rules, const Criterion& criterion,
+               std::size_t n_codes, Interrupt& interrupt)
+        : rows_(rows), rules_(rules), criterion_(criterion), interrupt_(interrupt),
+          lists_(rows, n_codes), pool_(rows.n_features),
+          chooser_(rules, criterion, lists_, pool_), credit_(rows.n_features),
+          on_path_(rows.n_features), node_sums_(criterion.n_sums()) {}
+
+    // The chooser works on the lists and the pool of this very object.
+    TreeGrower(const TreeGrower&) = delete;
+    TreeGrower& operator=(const TreeGrower&) = delete;
+
+    // `keep`: whether the nodes stay in the chunk.
+    void grow(std::size_t tree, GrowChunk& chunk, bool keep) {
+        random_ = TreeRandom(rules_.seed, tree);
+        chunk_ = &chunk;
+        tree_ = tree;
+        first_node_ = chunk.trees.nodes.size();
+        draw_rows();
+        start();
+        while (!stack_.empty()) {
+            const Pending next = stack_.back();
+            stack_.pop_back();
+            if (++n_visits_ % 4096 == 0) interrupt_.check();
+            if (next.restore) leave(next);
+            else visit(next);
+        }
+        const bool has_split = node(0).kind != SplitKind::leaf;
+        chunk.finish_tree(node(0).impurity, has_split);
+        if (keep) chunk.trees.tree_offset.push_back(static_cast<std::int64_t>(chunk.trees.nodes.size()));
+        else chunk.trees.clear();
+    }
+
+private:
+    // A node that waits to be split; or, with `restore`, the end of the subtree of a split: the split
+    // feature has the credit again that it had above.
+    struct Pending {
+        NodeRows rows;
+        PoolState pool;
+        std::uint32_t node, depth, feature;
+        bool restore;
+        double credit;  // of `feature`, on the path to this node
+    };
+
+    GrownNode& node(std::size_t which) { return chunk_->trees.nodes[first_node_ + which]; }
+
+    void draw_rows() {
+        weight_ = rows_.weight;
+        if (rules_.n_draws == 0) return;
+        drawn_.assign(rows_.n_rows, 0.0);
+        for (std::size_t k = 0; k < rules_.n_draws; ++k) {
+            const std::uint32_t row = random_.below(static_cast<std::uint32_t>(rows_.n_rows));
+            drawn_[row] += rows_.weight[row];
+        }
+        weight_ = drawn_;
+    }
+
+    void start() {
+        const NodeRows rows = lists_.reset(weight_);
+        child_sums_.assign(criterion_.n_sums(), 0.0);
+        sum(rows.counted, child_sums_.data());
+        const bool empty = rows.counted.size() == 0;  // only rows of weight 0 were drawn
+        const double impurity = empty ? 0 : criterion_.impurity(child_sums_.data());
+        tie_tolerance_ = kTieTolerance * impurity;
+        root_weight_ = child_sums_[0];
+        Pending root{rows, pool_.reset(), 0, 0, 0, false, 0};
+        add_node(impurity, child_sums_.data(), 0);
+        if (empty || is_leaf(root, impurity)) finish(root, child_sums_.data());
+        else push(root, child_sums_.data());
+    }
+
+    void sum(Part counted, double* sums) const {
+        for (const std::uint32_t row : lists_.ids(counted)) criterion_.add(sums, row, weight_[row]);
+    }
+
+    void add_node(double impurity, const double* sums, std::uint32_t code) {
+        chunk_->trees.nodes.push_back({.weight = sums[0], .impurity = impurity, .threshold = 0,
+                                       .feature = -1, .first_child = 0, .n_children = 0,
+                                       .code = code, .kind = SplitKind::leaf, .missing_child = -1});
+    }
+
+    bool is_leaf(const Pending& at, double impurity) const {
+        const std::size_t n = at.rows.counted.size();
+        return n < rules_.min_samples_split || n < 2 * rules_.min_samples_leaf ||
+               at.depth >= rules_.max_depth || criterion_.pure(impurity, lists_.ids(at.rows.counted));
+    }
+
+    void push(const Pending& at, const double* sums) {
+        stack_.push_back(at);
+        waiting_sums_.insert(waiting_sums_.end(), sums, sums + criterion_.n_sums());
+    }
+
+    void visit(Pending at) {
+        const std::size_t n_sums = criterion_.n_sums();
+        // The node on top of the stack is the one whose sums came last.
+        std::copy(waiting_sums_.end() - static_cast<std::ptrdiff_t>(n_sums), waiting_sums_.end(),
+                  node_sums_.begin());
+        waiting_sums_.resize(waiting_sums_.size() - n_sums);
+        credit_[at.feature] = at.credit;
+        const double impurity = node(at.node).impurity;
+        const Split split = chooser_.choose({at.rows.counted, node_sums_.data(), impurity,
+                                             tie_tolerance_, on_path_.data(), weight_},
+                                            at.pool, random_);
+        if (split.kind == SplitKind::leaf || !divide(split, at, impurity))
+            finish(at, node_sums_.data());
+    }
+
+    // Divides the rows of the node; false, and a leaf, if the children break a rule.
+    bool divide(const Split& split, Pending& at, double impurity) {
+        const Part behind = lists_.divide(split, at.rows, children_);
+        for (const Child& child : children_)
+            if (child.rows.counted.size() < rules_.min_samples_leaf) return false;
+        sum_children();
+        double left = 0;
+        const std::size_t n_sums = criterion_.n_sums();
+        for (std::size_t k = 0; k < children_.size(); ++k) {
+            const double* const sums = child_sums_.data() + k * n_sums;
+            child_impurity_[k] = criterion_.impurity(sums);
+            left += sums[0] * child_impurity_[k];
+        }
+        const double decrease = (node_sums_[0] * impurity - left) / root_weight_;
+        if (decrease + kRounding < rules_.min_impurity_decrease) return false;
+        if (behind.size() > 0) end_here(behind, impurity, node_sums_.data());
+        chunk_->add_decrease(split.feature, decrease);
+        enter(split, at, impurity);
+        return true;
+    }
+
+    // Of every child; where that is exact, the largest child gets what the others leave.
+    void sum_children() {
+        const std::size_t n_sums = criterion_.n_sums(), n = children_.size();
+        child_sums_.assign(n * n_sums, 0.0);
+        child_impurity_.resize(n);
+        std::size_t rest = n;
+        if (criterion_.exact()) {
+            rest = 0;
+            for (std::size_t k = 1; k < n; ++k)
+                if (children_[k].rows.counted.size() > children_[rest].rows.counted.size()) rest = k;
+            std::copy(node_sums_.begin(), node_sums_.end(),
+                      child_sums_.begin() + static_cast<std::ptrdiff_t>(rest * n_sums));
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            if (k == rest) continue;
+            double* const sums = child_sums_.data() + k * n_sums;
+            sum(children_[k].rows.counted, sums);
+            if (rest == n) continue;
+            double* const others = child_sums_.data() + rest * n_sums;
+            for (std::size_t s = 0; s < n_sums; ++s) others[s] -= sums[s];
+        }
+    }
+
+    // The split becomes part of the tree; children that are leaves are finished at once.
+    void enter(const Split& split, Pending& at, double impurity) {
+        const std::uint32_t f = split.feature;
+        const auto first = static_cast<std::uint32_t>(chunk_->trees.nodes.size() - first_node_);
+        GrownNode& parent = node(at.node);
+        parent.kind = split.kind;
+        parent.feature = static_cast<std::int32_t>(f);
+        parent.threshold = split.threshold;
+        parent.missing_child = split.missing_child;
+        parent.first_child = first;
+        parent.n_children = static_cast<std::uint32_t>(children_.size());
+        if (on_path_[f]++ == 0) path_.push_back(f);
+        if (split.kind == SplitKind::multiway) {
+            pool_.retire_feature(f, at.pool);
+            if (rules_.draw == Draw::sklearn) ++at.pool.n_constant;
+        }
+        const double before = credit_[f];
+        stack_.push_back({{}, {}, 0, 0, f, true, before});
+        for (std::uint32_t k = 0; k < children_.size(); ++k) {
+            // Definition 1: what the row gains by going from t to this child belongs to the feature.
+            const double credit = before + (impurity - child_impurity_[k]);
+            const Pending child{children_[k].rows, at.pool, first + k, at.depth + 1, f, false, credit};
+            const double* const sums = child_sums_.data() + k * criterion_.n_sums();
+            add_node(child_impurity_[k], sums, children_[k].code);
+            if (!is_leaf(child, child_impurity_[k])) {
+                push(child, sums);
+                continue;
+            }
+            credit_[f] = credit;
+            finish(child, sums);
+        }
+        credit_[f] = before;
+    }
+
+    void leave(const Pending& split) {
+        credit_[split.feature] = split.credit;
+        // Subtrees end in the reverse order in which they began.
+        if (--on_path_[split.feature] == 0) path_.pop_back();
+    }
+
+    void finish(const Pending& at, const double* sums) {
+        GrownNode& leaf = node(at.node);
+        leaf.first_child = criterion_.store(sums, chunk_->trees);
+        end_here(at.rows.passive, leaf.impurity, sums);
+        chunk_->add_rows({tree_, credit_, path_, leaf.impurity}, lists_.ids(at.rows.counted));
+    }
+
+    // Rows that only pass through end at this node.
+    void end_here(Part passive, double impurity, const double* sums) {
+        if (passive.size() == 0) return;
+        chunk_->add_rows({tree_, credit_, path_, impurity}, lists_.ids(passive));
+        chunk_->add_out_of_bag(sums, lists_.ids(passive));
+    }
+
+    // Relative to the impurity of the root; real decreases are not that close to each other.
+    static constexpr double kTieTolerance = 1e-11;
+    static constexpr double kRounding = 2.220446049250313e-16;
+
+    const TrainingRows& rows_;
+    const GrowRules& rules_;
+    const Criterion& criterion_;
+    Interrupt& interrupt_;
+    RowLists lists_;
+    FeaturePool pool_;
+    SplitChooser<Criterion> chooser_;
+
+    TreeRandom random_{0, 0};
+    GrowChunk* chunk_ = nullptr;
+    std::size_t tree_ = 0, first_node_ = 0, n_visits_ = 0;
+    double root_weight_ = 0, tie_tolerance_ = 0;
+    std::span<const double> weight_;
+    std::vector<double> drawn_;
+
+    std::vector<Pending> stack_;
+    std::vector<double> waiting_sums_;     // of the nodes on the stack
+    std::vector<double> credit_;           // per feature: what the path to the current node gained, 0 off the path
+    std::vector<std::uint32_t> on_path_;   // per feature: how often the path splits it
+    std::vector<std::uint32_t> path_;      // the features on it
+    std::vector<Child> children_;
+    std::vector<double> node_sums_, child_sums_, child_impurity_;
+};
+
+}  // namespace localmdi

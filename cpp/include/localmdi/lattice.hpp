@@ -1,0 +1,50 @@
+// The subset lattice of one row x of the sample (THEORY: exact local MDI, way b).
+//
+// g(S) = i(rows that equal x on S) - i(rows that equal x). Shapley values, their degrees and
+// pairwise interactions are all weighted sums of g by the size of S and by the features in S, so
+// one depth-first search that collects these sums serves all three. g is 0 once the rows are pure
+// or are only copies of x: such a sub-cube costs nothing.
+#pragma once
+
+#include <vector>
+
+#include "localmdi/parallel.hpp"
+#include "localmdi/sample.hpp"
+
+namespace localmdi {
+
+// Sums over the subsets of p features, by size s in 0 .. p.
+struct LatticeSums {
+    std::size_t n_features = 0;
+    std::vector<double> all;     // [s]: of g(S)
+    std::vector<double> member;  // [s][j]: over S that contain j
+    std::vector<double> pair;  // [s][i][j], i > j: over S that contain both; empty if not asked for
+
+    LatticeSums() = default;
+    LatticeSums(std::size_t p, bool pairs)
+        : n_features(p), all(p + 1), member((p + 1) * p), pair(pairs ? (p + 1) * p * p : 0) {}
+    void add(const LatticeSums& other);
+};
+
+// The features are those on which some row differs from x: the others are null players.
+// `row` is x's position in the sample. With `all_features` null players take part as well, which
+// changes no value but puts the terms at their true degree.
+struct LatticeQuestion {
+    std::size_t row;
+    bool all_features = false;
+    bool pairs = false;
+};
+
+struct LatticeAnswer {
+    std::vector<std::size_t> features;  // column of each of the lattice's features
+    LatticeSums sums;
+};
+
+LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
+                            LatticeQuestion question, std::size_t n_threads, Interrupt& interrupt);
+
+// Expected number of additions of solve_lattice, from random descents of the same search (Knuth's
+// estimate) with a fixed seed: the same number on every machine.
+double estimate_lattice(const Sample& sample, LatticeQuestion question);
+
+}  // namespace localmdi

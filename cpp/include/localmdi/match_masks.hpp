@@ -1,0 +1,57 @@
+// The rows of a sample as one row x sees them: on which features they equal x.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "localmdi/sample.hpp"
+
+namespace localmdi {
+
+// Rows with equal masks cannot be told apart by what they share with x, so they are merged. Bit b
+// belongs to features[b]; features that rarely match have the high bits, which the search decides
+// first, because their lists of matching rows are short.
+struct MatchMasks {
+    std::size_t n_slots;
+    bool fixed_slots;  // every slot has its meaning, also where its sum is 0
+    std::vector<std::size_t> features;
+    std::vector<std::uint64_t> mask;  // of each merged row
+    std::uint32_t copies = 0;         // the merged row that equals x
+    std::vector<std::int32_t> label;
+    std::vector<std::size_t> entry_offset;
+    std::vector<std::int32_t> entry_slot;
+    std::vector<double> entry_weight;
+
+    MatchMasks(const Sample& sample, std::size_t x, bool all_features);
+
+    void add_row(std::size_t i, double* slots) const {
+        for (std::size_t e = entry_offset[i]; e < entry_offset[i + 1]; ++e)
+            slots[entry_slot[e]] += entry_weight[e];
+    }
+    void add_row(std::size_t i, double* counts, const std::int32_t* place) const {
+        for (std::size_t e = entry_offset[i]; e < entry_offset[i + 1]; ++e)
+            counts[place[entry_slot[e]]] += entry_weight[e];
+    }
+
+    bool is_pure(const std::vector<std::uint32_t>& rows) const {
+        const std::int32_t first = label[rows[0]];
+        return first >= 0 && std::all_of(rows.begin(), rows.end(),
+                                         [&](std::uint32_t i) { return label[i] == first; });
+    }
+
+    // Whether g is 0 on the sub-cube, or constant: nothing is left to search.
+    bool is_trivial(const std::vector<std::uint32_t>& rows, std::size_t free) const {
+        std::uint64_t common = ~std::uint64_t{0};
+        for (const std::uint32_t i : rows) common &= mask[i];
+        const std::uint64_t open = (std::uint64_t{1} << free) - 1;
+        return (open & ~common) == 0 || is_pure(rows);
+    }
+
+    // Lists the slots that occur in some rows, and the place of each in that list.
+    void find_present(const std::vector<std::uint32_t>& rows, std::vector<std::int32_t>& present,
+                      std::vector<std::int32_t>& place) const;
+};
+
+}  // namespace localmdi
