@@ -11,6 +11,8 @@ CPP := $(wildcard cpp/include/localmdi/*.hpp cpp/src/*.cpp cpp/bindings/*.cpp cp
 CPP_TESTS := $(wildcard cpp/tests/*.cpp cpp/tests/*.hpp)
 BUILD_FILES := CMakeLists.txt pyproject.toml
 
+CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja
+
 # Stamps: a recipe runs again only when what it depends on has changed.
 CREATED := $(VENV)/.python-$(PYTHON_VERSION)
 BUILD_TOOLS := $(VENV)/.build-tools
@@ -19,7 +21,7 @@ TEST_TOOLS := $(VENV)/.test-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers bench docs format stub clean
+.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers warnings bench docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -27,7 +29,7 @@ help: ## list the commands
 demo: $(BUILT) ## explain a forest on the handwritten digits
 	$(BIN)/python examples/first_steps.py
 
-test: lint types layers test-cpp test-sdist test-python ## everything that must hold before a commit
+test: lint types layers warnings test-cpp test-sdist test-python ## everything that must hold before a commit
 
 test-slow: test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, and all tests on the oldest supported libraries
 	$(BIN)/python -m pytest -m slow tests
@@ -59,9 +61,15 @@ layers: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/lint-imports --no-logo
 
 test-cpp: $(BUILD_TOOLS)
-	$(BIN)/cmake -S . -B build/cpp-tests -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DLOCALMDI_TESTS=ON
+	$(CMAKE) -B build/cpp-tests -DLOCALMDI_TESTS=ON
 	$(BIN)/cmake --build build/cpp-tests
 	$(BIN)/ctest --test-dir build/cpp-tests --output-on-failure --no-tests=error
+
+# The bindings with warnings as errors, as test-cpp has the core; a user's build must not fail for a warning.
+warnings: $(BUILD_TOOLS)
+	$(CMAKE) -B build/warnings -DLOCALMDI_WERROR=ON -DCMAKE_BUILD_TYPE=Debug \
+		-DPython_EXECUTABLE=$(abspath $(BIN))/python -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+	$(BIN)/ninja -C build/warnings $(patsubst %,CMakeFiles/_core.dir/%.o,$(wildcard cpp/bindings/*.cpp))
 
 test-sdist: $(BUILD_TOOLS)
 	$(BIN)/python tools/check_sdist.py
@@ -88,7 +96,7 @@ $(BUILD_TOOLS): $(CREATED) pyproject.toml
 	touch $@
 
 $(BUILT): $(BUILD_TOOLS) $(BUILD_FILES) $(CPP)
-	$(BIN)/python -m pip install -q --no-build-isolation -C cmake.define.LOCALMDI_WERROR=ON -e .
+	$(BIN)/python -m pip install -q --no-build-isolation -e .
 	touch $@
 
 $(TEST_TOOLS): $(CREATED) pyproject.toml

@@ -34,10 +34,10 @@ def main() -> None:
     ledger = abs(result.mean().values - lm.global_mdi(model).values).max()
     print(f"The rows' mean is the global importance: largest difference {ledger:.0e} bits.")
     if options.picture:
-        draw(result, X, options.picture)
+        draw(result, X, path=options.picture)
 
 
-def draw(result: lm.LocalImportance, X: object, path: str) -> None:
+def draw(result: lm.LocalImportance, X: object, *, path: str) -> None:
     """Draw row 0: the image, and how many bits each pixel removed or added."""
     import matplotlib.pyplot as plt
     import numpy as np

@@ -29,13 +29,17 @@ struct RowArrays {
 
     RowArrays(const Vector<const Value>& data, const Vector<const std::int64_t>& indices,
               const Vector<const std::int64_t>& indptr, std::size_t n_features)
-        : rows{indptr.size() - 1, n_features, {data.data(), data.size()},
-               {indptr.data(), indptr.size()}, {indices.data(), indices.size()}},
+        : rows{indptr.size() - 1,
+               n_features,
+               {data.data(), data.size()},
+               {indptr.data(), indptr.size()},
+               {indices.data(), indices.size()}},
           owners(nb::make_tuple(data, indices, indptr)) {
         require(indptr.size() > 0 && rows.indptr.front() == 0, "indptr must start with 0");
         require(std::is_sorted(rows.indptr.begin(), rows.indptr.end()), "indptr must not decrease");
-        require(rows.indptr.back() <= static_cast<std::int64_t>(std::min(data.size(), indices.size())),
-                "indptr must end within data and indices");
+        require(
+            rows.indptr.back() <= static_cast<std::int64_t>(std::min(data.size(), indices.size())),
+            "indptr must end within data and indices");
         const auto limit = static_cast<std::int64_t>(n_features);
         for (const std::int64_t f : rows.indices)
             require(0 <= f && f < limit, "indices must lie within the columns");
@@ -43,26 +47,29 @@ struct RowArrays {
 };
 
 template <class Value>
-void local_mdi_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, Matrix<double> values,
-                    Vector<double> residual, std::optional<Matrix<double>> standard_error,
-                    std::size_t n_threads, bool simd) {
+void local_mdi_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
+                    Matrix<double> values, Vector<double> residual,
+                    std::optional<Matrix<double>> standard_error, std::size_t n_threads,
+                    bool simd) {
     const Rows<Value>& rows = x.rows;
     const auto fits = [&](const Matrix<double>& m) {
         return m.shape(0) == rows.n_rows && m.shape(1) == forest.n_features;
     };
     require(rows.n_features == forest.n_features, "the rows must have the forest's features");
-    require(fits(values) && residual.size() == rows.n_rows, "values and residual must fit the rows");
+    require(fits(values) && residual.size() == rows.n_rows,
+            "values and residual must fit the rows");
     require(!standard_error || fits(*standard_error), "standard_error must fit the rows");
     run_kernel([&](Interrupt& interrupt) {
         local_mdi(forest, rows, values.data(), residual.data(),
-                  standard_error ? standard_error->data() : nullptr, Run{n_threads, simd}, interrupt);
+                  standard_error ? standard_error->data() : nullptr, Run{n_threads, simd},
+                  interrupt);
     });
 }
 
 template <class Value>
-void add_weighted_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t first,
-                       Matrix<const double> weights, Matrix<double> values, Vector<double> residual,
-                       std::size_t n_threads) {
+void add_weighted_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
+                       std::size_t first, Matrix<const double> weights, Matrix<double> values,
+                       Vector<double> residual, std::size_t n_threads) {
     const Rows<Value>& rows = x.rows;
     require(rows.n_features == forest.n_features, "the rows must have the forest's features");
     require(first + weights.shape(0) <= forest.n_trees(), "the trees must be the forest's");
@@ -76,7 +83,8 @@ void add_weighted_into(const PackedForest<Value>& forest, const RowArrays<Value>
 }
 
 template <class Value>
-nb::tuple sparse(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t n_threads) {
+nb::tuple sparse(const PackedForest<Value>& forest, const RowArrays<Value>& x,
+                 std::size_t n_threads) {
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
     SparseImportance out;
     run_kernel([&](Interrupt& interrupt) {
@@ -93,13 +101,15 @@ void find_ends_into(const PackedForest<Value>& forest, const RowArrays<Value>& x
     require(ends.shape(0) == x.rows.n_rows && first + ends.shape(1) <= forest.n_trees(),
             "ends must fit the rows and the trees");
     run_kernel([&](Interrupt& interrupt) {
-        find_ends(forest, x.rows, first, first + ends.shape(1), ends.data(), Run{n_threads}, interrupt);
+        find_ends(forest, x.rows, first, first + ends.shape(1), ends.data(), Run{n_threads},
+                  interrupt);
     });
 }
 
 template <class Value>
-void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, Matrix<const double> value,
-                 Vector<const double> scale, Cube out, std::size_t n_threads) {
+void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
+                 Matrix<const double> value, Vector<const double> scale, Cube out,
+                 std::size_t n_threads) {
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
     require(value.shape(0) == forest.nodes.size() && scale.size() == forest.n_trees(),
             "value and scale must fit the forest");
@@ -107,35 +117,42 @@ void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, M
                 out.shape(2) == value.shape(1),
             "out must fit the rows, the features and the values");
     run_kernel([&](Interrupt& interrupt) {
-        saabas(forest, x.rows, {value.data(), value.size()}, {scale.data(), scale.size()}, out.data(),
-               Run{n_threads}, interrupt);
+        saabas(forest, x.rows, {value.data(), value.size()}, {scale.data(), scale.size()},
+               out.data(), Run{n_threads}, interrupt);
     });
 }
 
 template <class Value>
 void bind_for(nb::module_& m, const std::string& bits) {
-    nb::class_<RowArrays<Value>>(m, ("Rows" + bits).c_str(), "Rows for the kernels, dense or compressed.")
+    nb::class_<RowArrays<Value>>(m, ("Rows" + bits).c_str(),
+                                 "Rows for the kernels, dense or compressed.")
         .def(nb::init<const Matrix<const Value>&>(), "data"_a.noconvert())
         .def(nb::init<const Vector<const Value>&, const Vector<const std::int64_t>&,
                       const Vector<const std::int64_t>&, std::size_t>(),
              "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_features"_a);
-    nb::class_<PackedForest<Value>>(m, ("Packed" + bits).c_str(), "A forest in the order of its paths.")
-        .def("__init__",
-             [](PackedForest<Value>* self, const NodeTable& table, std::optional<Column<double>> impurity,
-                Column<double> tree_weight) {
-                 const ForestView view = table.view();
-                 require(tree_weight.size() == view.n_trees(), "tree_weight must have one entry per tree");
-                 require(!impurity || impurity->size() == view.n_nodes(),
-                         "impurity must have one entry per node");
-                 const nb::gil_scoped_release release;
-                 new (self) PackedForest<Value>(pack<Value>(
-                     view, impurity ? as_span(*impurity) : std::span<const double>(), as_span(tree_weight)));
-             },
-             "table"_a, "impurity"_a.none(), "tree_weight"_a)
+    nb::class_<PackedForest<Value>>(m, ("Packed" + bits).c_str(),
+                                    "A forest in the order of its paths.")
+        .def(
+            "__init__",
+            [](PackedForest<Value>* self, const NodeTable& table,
+               std::optional<Column<double>> impurity, Column<double> tree_weight) {
+                const ForestView view = table.view();
+                require(tree_weight.size() == view.n_trees(),
+                        "tree_weight must have one entry per tree");
+                require(!impurity || impurity->size() == view.n_nodes(),
+                        "impurity must have one entry per node");
+                const nb::gil_scoped_release release;
+                new (self) PackedForest<Value>(
+                    pack<Value>(view, impurity ? as_span(*impurity) : std::span<const double>(),
+                                as_span(tree_weight)));
+            },
+            "table"_a, "impurity"_a.none(), "tree_weight"_a)
         .def("local_mdi", &local_mdi_into<Value>, "rows"_a, "values"_a.noconvert(),
-             "residual"_a.noconvert(), "standard_error"_a.none().noconvert(), "n_threads"_a, "simd"_a = true)
+             "residual"_a.noconvert(), "standard_error"_a.none().noconvert(), "n_threads"_a,
+             "simd"_a = true)
         .def("add_weighted_mdi", &add_weighted_into<Value>, "rows"_a, "first_tree"_a,
-             "weights"_a.noconvert(), "values"_a.noconvert(), "residual"_a.noconvert(), "n_threads"_a)
+             "weights"_a.noconvert(), "values"_a.noconvert(), "residual"_a.noconvert(),
+             "n_threads"_a)
         .def("sparse_local_mdi", &sparse<Value>, "rows"_a, "n_threads"_a)
         .def("find_ends", &find_ends_into<Value>, "rows"_a, "first_tree"_a, "ends"_a.noconvert(),
              "n_threads"_a)
@@ -154,7 +171,8 @@ void bind_explain(nb::module_& m) {
             require(sums.shape(0) == table.view().n_nodes(), "sums must have one row per node");
             add_children(table.view(), sums.data(), sums.shape(1));
         },
-        "table"_a, "sums"_a.noconvert(), "Add to every node's row of sums those of the nodes below it.");
+        "table"_a, "sums"_a.noconvert(),
+        "Add to every node's row of sums those of the nodes below it.");
 }
 
 }  // namespace localmdi

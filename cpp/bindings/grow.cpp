@@ -25,11 +25,17 @@ struct RowsArg {
     Vector<const double> weight;
     TrainingRows view;
 
-    RowsArg(Matrix<const float> columns_, Flags categorical_, Flags missing_, Vector<const double> weight_)
-        : columns(std::move(columns_)), categorical(std::move(categorical_)),
-          missing(std::move(missing_)), weight(std::move(weight_)),
-          view{columns.shape(1), columns.shape(0), {columns.data(), columns.size()},
-               {categorical.data(), categorical.size()}, {missing.data(), missing.size()},
+    RowsArg(Matrix<const float> columns_, Flags categorical_, Flags missing_,
+            Vector<const double> weight_)
+        : columns(std::move(columns_)),
+          categorical(std::move(categorical_)),
+          missing(std::move(missing_)),
+          weight(std::move(weight_)),
+          view{columns.shape(1),
+               columns.shape(0),
+               {columns.data(), columns.size()},
+               {categorical.data(), categorical.size()},
+               {missing.data(), missing.size()},
                {weight.data(), weight.size()}} {
         require(view.n_rows > 0 && view.n_rows < (std::size_t{1} << 32) - 1,
                 "there must be 1 to 2**32 - 2 rows");
@@ -44,7 +50,8 @@ struct RowsArg {
 
     static bool valid_codes(std::span<const float> codes) {
         return std::all_of(codes.begin(), codes.end(), [](float c) {
-            return c >= 0 && c <= 16777216 && static_cast<float>(static_cast<std::uint32_t>(c)) == c;
+            return c >= 0 && c <= 16777216 &&
+                   static_cast<float>(static_cast<std::uint32_t>(c)) == c;
         });
     }
 };
@@ -56,16 +63,22 @@ struct TargetArg {
 
     TargetArg(Vector<const std::uint32_t> labels, std::size_t n_classes, bool entropy)
         : label(std::move(labels)),
-          view{entropy ? Criterion::entropy : Criterion::gini, n_classes,
-               {label->data(), label->size()}, {}} {
+          view{entropy ? Criterion::entropy : Criterion::gini,
+               n_classes,
+               {label->data(), label->size()},
+               {}} {
         require(n_classes > 0, "there must be a class");
-        require(std::all_of(view.label.begin(), view.label.end(), [&](auto c) { return c < n_classes; }),
+        require(std::all_of(view.label.begin(), view.label.end(),
+                            [&](auto c) { return c < n_classes; }),
                 "labels must lie below n_classes");
     }
 
     explicit TargetArg(Matrix<const double> values)
         : response(std::move(values)),
-          view{Criterion::squared_error, response->shape(1), {}, {response->data(), response->size()}} {
+          view{Criterion::squared_error,
+               response->shape(1),
+               {},
+               {response->data(), response->size()}} {
         require(view.n_values > 0, "there must be an output");
     }
 
@@ -80,13 +93,17 @@ struct SumsArg {
     Vector<double> residual, root;
     Matrix<double> feature;
 
-    SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_, Vector<double> root_,
-            Sums chunk_squares_, Sums out_of_bag_)
-        : values(std::move(values_)), chunk_squares(std::move(chunk_squares_)),
-          out_of_bag(std::move(out_of_bag_)), residual(std::move(residual_)), root(std::move(root_)),
+    SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_,
+            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_)
+        : values(std::move(values_)),
+          chunk_squares(std::move(chunk_squares_)),
+          out_of_bag(std::move(out_of_bag_)),
+          residual(std::move(residual_)),
+          root(std::move(root_)),
           feature(std::move(feature_)) {
         const std::size_t n = values.shape(0), p = values.shape(1);
-        require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p && root.size() == 2,
+        require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p &&
+                    root.size() == 2,
                 "residual, feature and root must fit values");
         require(!chunk_squares || (chunk_squares->shape(0) == n && chunk_squares->shape(1) == p),
                 "chunk_squares must have the shape of values");
@@ -96,8 +113,10 @@ struct SumsArg {
     GrowSums view() const {
         double* const f = feature.data();
         const std::size_t p = feature.shape(1);
-        return {values.data(), chunk_squares ? chunk_squares->data() : nullptr, residual.data(),
-                f, f + p, f + 2 * p, root.data(), out_of_bag ? out_of_bag->data() : nullptr};
+        return {values.data(),   chunk_squares ? chunk_squares->data() : nullptr,
+                residual.data(), f,
+                f + p,           f + 2 * p,
+                root.data(),     out_of_bag ? out_of_bag->data() : nullptr};
     }
 };
 
@@ -142,8 +161,9 @@ nb::dict arrays(const GrownTrees& trees) {
 
 void bind_grow(nb::module_& m) {
     nb::class_<RowsArg>(m, "TrainingRows", "Feature-major rows to grow on, categories as codes.")
-        .def(nb::init<Matrix<const float>, Flags, Flags, Vector<const double>>(), "columns"_a.noconvert(),
-             "categorical"_a.noconvert(), "missing"_a.noconvert(), "weight"_a.noconvert());
+        .def(nb::init<Matrix<const float>, Flags, Flags, Vector<const double>>(),
+             "columns"_a.noconvert(), "categorical"_a.noconvert(), "missing"_a.noconvert(),
+             "weight"_a.noconvert());
     nb::class_<TargetArg>(m, "Target", "Class labels, or responses (n_rows, n_outputs).")
         .def(nb::init<Vector<const std::uint32_t>, std::size_t, bool>(), "label"_a.noconvert(),
              "n_classes"_a, "entropy"_a)
@@ -158,19 +178,25 @@ void bind_grow(nb::module_& m) {
         .def_rw("max_depth", &GrowRules::max_depth)
         .def_rw("min_samples_split", &GrowRules::min_samples_split)
         .def_rw("min_samples_leaf", &GrowRules::min_samples_leaf)
+        .def_rw("min_weight_leaf", &GrowRules::min_weight_leaf)
         .def_rw("min_impurity_decrease", &GrowRules::min_impurity_decrease)
         .def_rw("n_draws", &GrowRules::n_draws);
     nb::class_<SumsArg>(m, "GrowSums", "Sums over trees, added to in place.")
         .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums>(),
              "values"_a.noconvert(), "residual"_a.noconvert(), "feature"_a.noconvert(),
-             "root"_a.noconvert(), "chunk_squares"_a.none().noconvert(), "out_of_bag"_a.none().noconvert());
+             "root"_a.noconvert(), "chunk_squares"_a.none().noconvert(),
+             "out_of_bag"_a.none().noconvert());
     nb::class_<GrownTrees>(m, "GrownTrees", "The nodes of grown trees, in compact form.")
-        .def("__init__",
-             [](GrownTrees* self, std::size_t n_values) { new (self) GrownTrees{.n_values = n_values}; },
-             "n_values"_a)
+        .def(
+            "__init__",
+            [](GrownTrees* self, std::size_t n_values) {
+                new (self) GrownTrees();
+                self->n_values = n_values;
+            },
+            "n_values"_a)
         .def("arrays", &arrays, "The vectors of the node table; value is flat.");
-    m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a, "trees"_a.none(),
-          "n_threads"_a, "Grow trees: range is the first one and their number.");
+    m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a,
+          "trees"_a.none(), "n_threads"_a, "Grow trees: range is the first one and their number.");
     m.attr("GROW_CHUNK") = kChunk;
 }
 

@@ -12,11 +12,9 @@
 namespace localmdi {
 
 template <class T>
-using Matrix =
-    nanobind::ndarray<T, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+using Matrix = nanobind::ndarray<T, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 template <class T>
-using Vector =
-    nanobind::ndarray<T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using Vector = nanobind::ndarray<T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);

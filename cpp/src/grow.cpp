@@ -37,7 +37,8 @@ std::size_t count_codes(const TrainingRows& rows) {
     float largest = -1;
     for (std::size_t f = 0; f < rows.n_features; ++f)
         if (rows.categorical[f])
-            for (std::size_t i = 0; i < rows.n_rows; ++i) largest = std::max(largest, rows.column(f)[i]);
+            for (std::size_t i = 0; i < rows.n_rows; ++i)
+                largest = std::max(largest, rows.column(f)[i]);
     return static_cast<std::size_t>(largest + 1);
 }
 
@@ -66,10 +67,12 @@ struct Growing {
         parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
             return [&, grower = TreeGrower<Sums>(rows, rules, criterion, n_codes, interrupt),
                     chunk = GrowChunk(rows, target, sums.out_of_bag)](std::size_t which) mutable {
-                const std::size_t begin = which * kChunk, end = std::min(begin + kChunk, range.count);
-                for (std::size_t t = begin; t < end; ++t) grower.grow(range.first + t, chunk, trees);
+                const std::size_t begin = which * kChunk,
+                                  end = std::min(begin + kChunk, range.count);
+                for (std::size_t t = begin; t < end; ++t)
+                    grower.grow(range.first + t, chunk, trees);
                 turnstile.pass(which, interrupt, [&] {
-                    if (trees) trees->append(chunk.trees);
+                    if (trees) trees->blocks.push_back(chunk.take_trees());
                     chunk.commit(sums);
                 });
             };
@@ -85,9 +88,12 @@ void grow(const TrainingRows& rows, const Target& target, const GrowRules& rules
         Growing<Sums>{rows, target, rules, sums, trees}.run(range, n_threads, interrupt);
     };
     switch (target.criterion) {
-        case Criterion::entropy: return run.template operator()<ClassSums<Criterion::entropy>>();
-        case Criterion::gini: return run.template operator()<ClassSums<Criterion::gini>>();
-        case Criterion::squared_error: return run.template operator()<ResponseSums>();
+        case Criterion::entropy:
+            return run.template operator()<ClassSums<Criterion::entropy>>();
+        case Criterion::gini:
+            return run.template operator()<ClassSums<Criterion::gini>>();
+        case Criterion::squared_error:
+            return run.template operator()<ResponseSums>();
     }
 }
 

@@ -1,7 +1,7 @@
 #include "localmdi/lattice.hpp"
 
 #include <bit>
-#include <numeric>
+#include <cmath>
 
 #include "localmdi/match_masks.hpp"
 
@@ -241,32 +241,30 @@ LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
 }
 
 double estimate_lattice(const Sample& sample, LatticeQuestion question) {
-    constexpr int kDescents = 64;
     const MatchMasks masks(sample, question.row, question.all_features);
     const std::size_t p = masks.features.size();
     const std::size_t low_bits = std::min<std::size_t>(p, kBlockBits);
-    const double slots = static_cast<double>(masks.n_slots) + 2.0;
-    const double block =
-        std::ldexp(slots * (2.0 + static_cast<double>(low_bits) / 2.0), static_cast<int>(low_bits));
-    std::uint64_t state = 0x9e3779b97f4a7c15u;
-    double total = 0.0;
-    for (int k = 0; k < kDescents; ++k) {
-        std::vector<std::uint32_t> rows(masks.mask.size());
-        std::iota(rows.begin(), rows.end(), 0u);
-        double branches = 1.0;
-        for (std::size_t free = p; !masks.is_trivial(rows, free); --free, branches *= 2.0) {
-            if (free == low_bits) {
-                total += branches * (block + static_cast<double>(rows.size()));
-                break;
-            }
-            total += branches * static_cast<double>(rows.size());
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            if (state >> 63)
-                std::erase_if(rows,
-                              [&](std::uint32_t i) { return !(masks.mask[i] >> (free - 1) & 1); });
-        }
+    const std::size_t high_bits = p - low_bits;
+    const auto n = static_cast<double>(sample.n_rows());
+    // Rows that can make a list impure, by the number of high features that they share with x.
+    std::vector<double> alike(high_bits + 1, 0.0);
+    const std::int32_t label = masks.label[masks.copies];
+    for (std::size_t i = 0; i + 1 < masks.mask.size(); ++i)
+        if (label < 0 || masks.label[i] != label)
+            alike[static_cast<std::size_t>(std::popcount(masks.mask[i] >> low_bits))] += 1.0;
+    const Binomials choose(high_bits);
+    double total = n * (12.0 * static_cast<double>(sample.n_features) + 40.0 * std::log2(n + 1.0));
+    for (std::size_t t = 0; t <= high_bits; ++t) {
+        double listed = 0.0;
+        for (std::size_t k = t; k <= high_bits; ++k) listed += alike[k] * choose(k, t);
+        const double blocks = std::min(choose(high_bits, t), listed);
+        if (blocks == 0.0) continue;
+        const double slots =
+            std::min(static_cast<double>(masks.n_slots), 1.0 + listed / blocks) + 2.0;
+        const double per_subset = slots * (2.0 + static_cast<double>(low_bits) / 2.0);
+        total += 4.0 * listed + std::ldexp(blocks * per_subset, static_cast<int>(low_bits));
     }
-    return total / kDescents + static_cast<double>(sample.n_rows() * sample.n_features);
+    return total;
 }
 
 }  // namespace localmdi

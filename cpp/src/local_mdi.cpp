@@ -14,7 +14,8 @@ constexpr std::size_t kTileBytes = std::size_t{1} << 22;
 constexpr std::size_t kFewRows = 64;
 
 std::size_t tile_capacity(std::size_t n_rows, std::size_t n_features, std::size_t n_threads) {
-    const std::size_t fits = std::clamp<std::size_t>(kTileBytes / sizeof(double) / n_features, 64, 16384);
+    const std::size_t fits =
+        std::clamp<std::size_t>(kTileBytes / sizeof(double) / n_features, 64, 16384);
     const std::size_t share = (n_rows + n_threads - 1) / std::max<std::size_t>(n_threads, 1);
     return std::max<std::size_t>(std::min(fits, share), 1);
 }
@@ -26,9 +27,9 @@ void run_plain(TileKernel<Value>& kernel, std::size_t tree, const Tile<Value>& t
 }
 #ifdef LOCALMDI_AVX2
 template <class Value, class Sink>
-__attribute__((target("avx2,popcnt"), flatten)) void run_avx2(TileKernel<Value>& kernel, std::size_t tree,
-                                                              const Tile<Value>& tile, std::size_t n,
-                                                              Sink& sink) {
+__attribute__((target("avx2,popcnt"),
+               flatten)) void run_avx2(TileKernel<Value>& kernel, std::size_t tree,
+                                       const Tile<Value>& tile, std::size_t n, Sink& sink) {
     kernel.template run<Avx2Partition>(tree, tile, n, sink);
 }
 #endif
@@ -170,12 +171,12 @@ SparseImportance sparse_local_mdi(const PackedForest<Value>& forest, const Rows<
     return all;
 }
 
-#define LOCALMDI_INSTANTIATE(Value)                                                                   \
-    template void local_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*, double*, \
-                            const Run&, Interrupt&);                                                  \
-    template void add_weighted_mdi(const PackedForest<Value>&, const Rows<Value>&,                    \
-                                   const TreeWeights&, double*, double*, const Run&, Interrupt&);     \
-    template SparseImportance sparse_local_mdi(const PackedForest<Value>&, const Rows<Value>&,        \
+#define LOCALMDI_INSTANTIATE(Value)                                                               \
+    template void local_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*,     \
+                            double*, const Run&, Interrupt&);                                     \
+    template void add_weighted_mdi(const PackedForest<Value>&, const Rows<Value>&,                \
+                                   const TreeWeights&, double*, double*, const Run&, Interrupt&); \
+    template SparseImportance sparse_local_mdi(const PackedForest<Value>&, const Rows<Value>&,    \
                                                const Run&, Interrupt&);
 LOCALMDI_INSTANTIATE(float)
 LOCALMDI_INSTANTIATE(double)

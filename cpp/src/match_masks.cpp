@@ -8,18 +8,8 @@ constexpr std::size_t kMaxFeatures = 62;
 
 MatchMasks::MatchMasks(const Sample& sample, std::size_t x, bool all_features)
     : n_slots(sample.n_slots), fixed_slots(sample.criterion == Criterion::Variance) {
+    choose_features(sample, x, all_features);
     const std::size_t n = sample.n_rows();
-    std::vector<std::size_t> matching(sample.n_features, 0);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < sample.n_features; ++j)
-            matching[j] += sample.row(i)[j] == sample.row(x)[j];
-    for (std::size_t j = 0; j < sample.n_features; ++j)
-        if (all_features || matching[j] < n) features.push_back(j);
-    if (features.size() > kMaxFeatures)
-        throw std::invalid_argument("the lattice must have at most 62 features");
-    std::stable_sort(features.begin(), features.end(),
-                     [&](std::size_t a, std::size_t b) { return matching[a] > matching[b]; });
-
     std::vector<std::uint64_t> of_row(n, 0);
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t b = 0; b < features.size(); ++b)
@@ -29,29 +19,42 @@ MatchMasks::MatchMasks(const Sample& sample, std::size_t x, bool all_features)
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return of_row[a] < of_row[b]; });
-
-    std::vector<double> slots(n_slots, 0.0);
     entry_offset.push_back(0);
-    for (std::size_t start = 0; start < n;) {
-        const std::uint64_t here = of_row[order[start]];
-        std::int32_t common = sample.label[order[start]];
-        std::fill(slots.begin(), slots.end(), 0.0);
-        std::size_t stop = start;
-        for (; stop < n && of_row[order[stop]] == here; ++stop) {
-            sample.add_row(order[stop], slots.data());
-            if (sample.label[order[stop]] != common) common = -1;
-        }
-        for (std::size_t c = 0; c < n_slots; ++c)
-            if (slots[c] != 0.0) {
-                entry_slot.push_back(static_cast<std::int32_t>(c));
-                entry_weight.push_back(slots[c]);
-            }
-        entry_offset.push_back(entry_slot.size());
-        mask.push_back(here);
-        label.push_back(common);
-        start = stop;
+    for (std::size_t start = 0, stop = 0; start < n; start = stop) {
+        while (stop < n && of_row[order[stop]] == of_row[order[start]]) ++stop;
+        mask.push_back(of_row[order[start]]);
+        merge(sample, {order.data() + start, stop - start});
     }
     copies = static_cast<std::uint32_t>(mask.size() - 1);  // all bits set: the greatest mask
+}
+
+void MatchMasks::choose_features(const Sample& sample, std::size_t x, bool all_features) {
+    std::vector<std::size_t> matching(sample.n_features, 0);
+    for (std::size_t i = 0; i < sample.n_rows(); ++i)
+        for (std::size_t j = 0; j < sample.n_features; ++j)
+            matching[j] += sample.row(i)[j] == sample.row(x)[j];
+    for (std::size_t j = 0; j < sample.n_features; ++j)
+        if (all_features || matching[j] < sample.n_rows()) features.push_back(j);
+    if (features.size() > kMaxFeatures)
+        throw std::invalid_argument("the lattice must have at most 62 features");
+    std::stable_sort(features.begin(), features.end(),
+                     [&](std::size_t a, std::size_t b) { return matching[a] > matching[b]; });
+}
+
+void MatchMasks::merge(const Sample& sample, std::span<const std::size_t> rows) {
+    std::vector<double> slots(n_slots, 0.0);
+    std::int32_t common = sample.label[rows[0]];
+    for (const std::size_t i : rows) {
+        sample.add_row(i, slots.data());
+        if (sample.label[i] != common) common = -1;
+    }
+    for (std::size_t c = 0; c < n_slots; ++c)
+        if (slots[c] != 0.0) {
+            entry_slot.push_back(static_cast<std::int32_t>(c));
+            entry_weight.push_back(slots[c]);
+        }
+    entry_offset.push_back(entry_slot.size());
+    label.push_back(common);
 }
 
 void MatchMasks::find_present(const std::vector<std::uint32_t>& rows,

@@ -22,7 +22,8 @@ Value inclusive_threshold(double t, bool strict) {
 template <class Value>
 class Packer {
 public:
-    Packer(const ForestView& forest, std::span<const double> impurity) : forest_(forest), impurity_(impurity) {}
+    Packer(const ForestView& forest, std::span<const double> impurity)
+        : forest_(forest), impurity_(impurity) {}
 
     PackedForest<Value> run(std::span<const double> tree_weight) {
         const std::size_t n = forest_.n_nodes();
@@ -91,10 +92,12 @@ private:
         const std::uint32_t first = used_;
         used_ += static_cast<std::uint32_t>(n_children);
         auto& node = out_.nodes[parent.at];
+        node.end = 0;
         node.split = static_cast<std::uint32_t>(forest_.feature[parent.node]);
         const SplitKind kind = forest_.kind(parent.node);
         if (kind == SplitKind::less_equal || kind == SplitKind::less) {
-            node.threshold = inclusive_threshold<Value>(forest_.threshold[parent.node], kind == SplitKind::less);
+            node.threshold =
+                inclusive_threshold<Value>(forest_.threshold[parent.node], kind == SplitKind::less);
             if (forest_.missing_child[parent.node] == 0) node.split |= kMissingFirst;
             node.child = first;
         } else {
@@ -103,13 +106,16 @@ private:
             node.split |= kUnordered;
             node.child = static_cast<std::uint32_t>(out_.unordered.size());
             node.end = new_end(parent.node);
-            out_.unordered.push_back({kind, first, static_cast<std::uint32_t>(n_children),
+            out_.unordered.push_back({kind,
+                                      first,
+                                      static_cast<std::uint32_t>(n_children),
                                       forest_.missing_child[parent.node],
                                       {categories.begin(), categories.end()}});
         }
         const double before = weighted_impurity(parent.node);
         const auto child = [&](std::size_t k) {
-            const Pending next{forest_.child_of(parent.node, k), first + static_cast<std::uint32_t>(k), parent.depth + 1};
+            const Pending next{forest_.child_of(parent.node, k),
+                               first + static_cast<std::uint32_t>(k), parent.depth + 1};
             out_.nodes[next.at].decrease = before - weighted_impurity(next.node);
             return next;
         };
@@ -134,7 +140,9 @@ PackedForest<Value> pack(const ForestView& forest, std::span<const double> impur
     return Packer<Value>(forest, impurity).run(tree_weight);
 }
 
-template PackedForest<float> pack(const ForestView&, std::span<const double>, std::span<const double>);
-template PackedForest<double> pack(const ForestView&, std::span<const double>, std::span<const double>);
+template PackedForest<float> pack(const ForestView&, std::span<const double>,
+                                  std::span<const double>);
+template PackedForest<double> pack(const ForestView&, std::span<const double>,
+                                   std::span<const double>);
 
 }  // namespace localmdi

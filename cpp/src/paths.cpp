@@ -13,9 +13,8 @@ void for_each_path(const PackedForest<Value>& forest, const Rows<Value>& rows, s
         return [&, tile = Tile<Value>(forest.n_features, 1),
                 walker = PathWalker<Value>(forest)](std::size_t row) mutable {
             tile.fill(rows, row, 1);
-            walker.run(first, last, tile.feature(0), [&](std::size_t tree, auto visited) {
-                visit(row, tree, visited);
-            });
+            walker.run(first, last, tile.feature(0),
+                       [&](std::size_t tree, auto visited) { visit(row, tree, visited); });
         };
     });
 }
@@ -32,8 +31,9 @@ void find_ends(const PackedForest<Value>& forest, const Rows<Value>& rows, std::
 }
 
 template <class Value>
-void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows, std::span<const double> value,
-            std::span<const double> scale, double* out, const Run& run, Interrupt& interrupt) {
+void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows,
+            std::span<const double> value, std::span<const double> scale, double* out,
+            const Run& run, Interrupt& interrupt) {
     const std::size_t k = value.size() / forest.nodes.size();
     const std::size_t row_size = forest.n_features * k;
     std::fill_n(out, rows.n_rows * row_size, 0.0);
@@ -63,9 +63,9 @@ void add_children(const ForestView& forest, double* sums, std::size_t n_columns)
         }
 }
 
-#define LOCALMDI_INSTANTIATE(Value)                                                              \
-    template void find_ends(const PackedForest<Value>&, const Rows<Value>&, std::size_t,         \
-                            std::size_t, std::int64_t*, const Run&, Interrupt&);                 \
+#define LOCALMDI_INSTANTIATE(Value)                                                               \
+    template void find_ends(const PackedForest<Value>&, const Rows<Value>&, std::size_t,          \
+                            std::size_t, std::int64_t*, const Run&, Interrupt&);                  \
     template void saabas(const PackedForest<Value>&, const Rows<Value>&, std::span<const double>, \
                          std::span<const double>, double*, const Run&, Interrupt&);
 LOCALMDI_INSTANTIATE(float)

@@ -8,6 +8,9 @@ namespace {
 
 using Set = std::vector<Word>;
 
+// Finding a set among those that were reached costs about as much as this many words.
+constexpr double kPerSet = 64.0;
+
 struct Hash {
     std::size_t operator()(const Set& set) const {
         std::uint64_t h = 0;
@@ -86,6 +89,7 @@ RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
             const double impurity = rows.impurity(at.data(), slots);
             const Ways ways =
                 impurity == 0.0 ? Ways{} : ways_from(rows, at, matching, sample.n_features, unseen);
+            budget -= kPerSet * static_cast<double>(ways.smaller.size());
             const std::size_t n_ways = ways.smaller.size() + ways.n_empty;
             if (n_ways == 0) answer.support += reach.supported;
             // Skipped features are drawn again; otherwise a feature that leaves no row ends the

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "localmdi/bit_rows.hpp"
 #include "localmdi/shapley_weights.hpp"
 
 namespace localmdi {
@@ -29,19 +30,24 @@ std::vector<std::size_t> order_features(const Sample& sample) {
     return order;
 }
 
-// The rows that still matter at a set S, group after group.
+// A row that still matters at a set S.
+struct Item {
+    std::uint32_t row;
+    std::uint32_t parent;  // its place in the level above
+    double g;              // impurity of its group minus that of the row itself
+    double below;          // sum of u(|T|) g(T) over T = S and the sets searched from S
+};
+
+// The rows of a set S, group after group.
 struct Level {
-    std::vector<std::uint32_t> rows;
-    std::vector<std::uint32_t> parent;     // place of the row in the level above
-    std::vector<std::uint32_t> group_end;  // one per group
-    std::vector<double> g;                 // impurity of the group minus that of the row itself
-    std::vector<double> below;  // sum of u(|T|) g(T) over T = S and the sets searched from it
+    std::vector<Item> items;
+    std::vector<std::uint32_t> group_end;
+
     void clear() {
-        rows.clear();
-        parent.clear();
+        items.clear();
         group_end.clear();
-        g.clear();
     }
+    void close_group() { group_end.push_back(static_cast<std::uint32_t>(items.size())); }
 };
 
 class Partition {
@@ -93,39 +99,35 @@ private:
     void start() {
         Level& top = levels_[0];
         top.clear();
-        top.rows.resize(n_);
-        std::iota(top.rows.begin(), top.rows.end(), 0u);
-        top.parent = top.rows;
-        top.group_end.assign(1, static_cast<std::uint32_t>(n_));
-        const double all = impurity_of(top.rows);
-        for (std::size_t i = 0; i < n_; ++i) top.g.push_back(all - end_[i]);
-        if (is_trivial(top.rows.data(), top.rows.data() + n_)) top.clear();
+        group_.resize(n_);
+        std::iota(group_.begin(), group_.end(), 0u);
+        if (is_trivial(group_)) return;
+        const double all = impurity_of(group_);
+        for (const std::uint32_t i : group_) top.items.push_back({i, i, all - end_[i], 0.0});
+        top.close_group();
     }
 
     // phi_m = sum_S w(|S|) g(S) - sum_{T with m} u(|T|) g(T), u(t) = w(t - 1) + w(t).
     void search(std::size_t depth, std::size_t first) {
         interrupt_.check();
         Level& level = levels_[depth];
-        const std::size_t m = level.rows.size();
-        level.below.resize(m);
-        for (std::size_t k = 0; k < m; ++k) {
-            level.below[k] = weight_.u(depth) * level.g[k];
-            constant_[level.rows[k]] += weight_.w(depth) * level.g[k];
+        for (Item& item : level.items) {
+            item.below = weight_.u(depth) * item.g;
+            constant_[item.row] += weight_.w(depth) * item.g;
         }
-        if (m == 0) return;
+        if (level.items.empty()) return;
         for (std::size_t j = first; j < p_; ++j) {
             refine(depth, j);
             search(depth + 1, j + 1);
             const Level& child = levels_[depth + 1];
             take(child, j);
-            for (std::size_t k = 0; k < child.rows.size(); ++k)
-                level.below[child.parent[k]] += child.below[k];
+            for (const Item& item : child.items) level.items[item.parent].below += item.below;
         }
     }
 
     void take(const Level& level, std::size_t j) {
         double* const column = values_.data() + j * n_;
-        for (std::size_t k = 0; k < level.rows.size(); ++k) column[level.rows[k]] -= level.below[k];
+        for (const Item& item : level.items) column[item.row] -= item.below;
     }
 
     // Splits the groups of a level by feature j into the next level.
@@ -143,17 +145,17 @@ private:
 
     void split_group(const Level& from, Level& to, const std::int32_t* column, std::uint32_t start,
                      std::uint32_t stop) {
-        const std::uint32_t* const rows = from.rows.data();
-        const std::int32_t first = column[rows[start]];
+        const auto code_at = [&](std::uint32_t k) { return column[from.items[k].row]; };
+        const std::int32_t first = code_at(start);
         std::uint32_t k = start + 1;
-        while (k < stop && column[rows[k]] == first) ++k;
+        while (k < stop && code_at(k) == first) ++k;
         if (k == stop) return copy_group(from, to, start, stop);
         if (stop - start == 2) return;  // two rows, now each alone
         sort_by_code(from, column, start, stop);
-        for (std::uint32_t a = start, b = start; a < stop; a = b) {
-            const std::int32_t code = column[rows[sorted_[a - start]]];
-            while (b < stop && column[rows[sorted_[b - start]]] == code) ++b;
-            if (b - a > 1) add_group(from, to, a - start, b - start);
+        for (std::size_t a = 0, b = 0; a < sorted_.size(); a = b) {
+            const std::int32_t code = code_at(sorted_[a]);
+            while (b < sorted_.size() && code_at(sorted_[b]) == code) ++b;
+            if (b - a > 1) add_group(from, to, a, b);
         }
     }
 
@@ -162,11 +164,11 @@ private:
     void sort_by_code(const Level& from, const std::int32_t* column, std::uint32_t start,
                       std::uint32_t stop) {
         sorted_.resize(stop - start);
-        std::iota(sorted_.begin(), sorted_.end(), start);
         const auto code_of = [&](std::uint32_t k) {
-            return static_cast<std::size_t>(column[from.rows[k]]);
+            return static_cast<std::size_t>(column[from.items[k].row]);
         };
         if (stop - start < count_.size() / 4) {
+            std::iota(sorted_.begin(), sorted_.end(), start);
             std::sort(sorted_.begin(), sorted_.end(), [&](std::uint32_t a, std::uint32_t b) {
                 return code_of(a) != code_of(b) ? code_of(a) < code_of(b) : a < b;
             });
@@ -180,39 +182,48 @@ private:
 
     // A feature that is constant in a group changes nothing there.
     static void copy_group(const Level& from, Level& to, std::uint32_t start, std::uint32_t stop) {
-        for (std::uint32_t k = start; k < stop; ++k) {
-            to.rows.push_back(from.rows[k]);
-            to.parent.push_back(k);
-            to.g.push_back(from.g[k]);
-        }
-        to.group_end.push_back(static_cast<std::uint32_t>(to.rows.size()));
+        for (std::uint32_t k = start; k < stop; ++k)
+            to.items.push_back({from.items[k].row, k, from.items[k].g, 0.0});
+        to.close_group();
     }
 
     void add_group(const Level& from, Level& to, std::size_t a, std::size_t b) {
         group_.clear();
-        for (std::size_t k = a; k < b; ++k) group_.push_back(from.rows[sorted_[k]]);
-        if (is_trivial(group_.data(), group_.data() + group_.size())) return;
+        for (std::size_t k = a; k < b; ++k) group_.push_back(from.items[sorted_[k]].row);
+        if (is_trivial(group_)) return;
         const double here = impurity_of(group_);
-        for (std::size_t k = a; k < b; ++k) {
-            const std::uint32_t position = sorted_[k];
-            to.rows.push_back(from.rows[position]);
-            to.parent.push_back(position);
-            to.g.push_back(here - end_[from.rows[position]]);
-        }
-        to.group_end.push_back(static_cast<std::uint32_t>(to.rows.size()));
+        for (std::size_t k = a; k < b; ++k)
+            to.items.push_back({group_[k - a], sorted_[k], here - end_[group_[k - a]], 0.0});
+        to.close_group();
     }
 
-    bool is_trivial(const std::uint32_t* first, const std::uint32_t* last) const {
-        if (last - first <= 1) return true;
-        const std::int32_t label = sample_.label[*first];
-        return label >= 0 &&
-               std::all_of(first, last, [&](std::uint32_t i) { return sample_.label[i] == label; });
+    bool is_trivial(const std::vector<std::uint32_t>& rows) const {
+        const std::int32_t label = sample_.label[rows[0]];
+        const auto same = [&](std::uint32_t i) { return sample_.label[i] == label; };
+        return rows.size() == 1 || (label >= 0 && std::all_of(rows.begin(), rows.end(), same));
     }
 
+    // Only the slots that occur are visited: most groups are small and classes may be many.
     double impurity_of(const std::vector<std::uint32_t>& rows) {
-        std::fill(slots_.begin(), slots_.end(), 0.0);
-        for (const std::uint32_t i : rows) sample_.add_row(i, slots_.data());
-        return impurity_(slots_.data(), slots_.size());
+        if (sample_.criterion == Criterion::Variance) {
+            std::fill(slots_.begin(), slots_.end(), 0.0);
+            for (const std::uint32_t i : rows) sample_.add_row(i, slots_.data());
+            return impurity_(slots_.data(), slots_.size());
+        }
+        present_.clear();
+        for (const std::uint32_t i : rows)
+            for (auto e = static_cast<std::size_t>(sample_.entry_offset[i]);
+                 e < static_cast<std::size_t>(sample_.entry_offset[i + 1]); ++e) {
+                const auto slot = static_cast<std::size_t>(sample_.entry_slot[e]);
+                if (slots_[slot] == 0.0) present_.push_back(slot);
+                slots_[slot] += sample_.entry_weight[e];
+            }
+        occurring_.clear();
+        for (const std::size_t slot : present_) {
+            occurring_.push_back(slots_[slot]);
+            slots_[slot] = 0.0;
+        }
+        return impurity_(occurring_.data(), occurring_.size());
     }
 
     const Sample& sample_;
@@ -222,10 +233,33 @@ private:
     ShapleyWeights weight_;
     std::vector<Level> levels_;
     std::vector<std::int32_t> columns_;
-    std::vector<double> end_, values_, constant_, slots_;
+    std::vector<double> end_, values_, constant_, slots_, occurring_;
+    std::vector<std::size_t> present_;
     std::vector<std::uint32_t> sorted_, group_;
     std::vector<std::uint32_t> count_;  // one more than the largest number of categories
 };
+
+// Rows that neither stand alone nor in a pure group when some features are known.
+double count_listed(const Sample& sample, std::span<const std::uint32_t> features) {
+    const std::size_t n = sample.n_rows();
+    std::vector<std::pair<std::uint64_t, std::int32_t>> keys(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t key = 0;
+        for (const std::uint32_t j : features) {
+            key = (key + static_cast<std::uint64_t>(sample.row(i)[j]) + 1) * 0x9e3779b97f4a7c15u;
+            key ^= key >> 29;
+        }
+        keys[i] = {key, sample.label[i]};
+    }
+    std::sort(keys.begin(), keys.end());
+    double listed = 0.0;
+    for (std::size_t a = 0, b = 0; a < n; a = b) {
+        while (b < n && keys[b].first == keys[a].first) ++b;
+        const bool pure = keys[a].second >= 0 && keys[a].second == keys[b - 1].second;
+        if (b - a > 1 && !pure) listed += static_cast<double>(b - a);
+    }
+    return listed;
+}
 
 }  // namespace
 
@@ -255,31 +289,21 @@ void shared_partition(const Sample& sample, const Impurity& impurity, double* va
 }
 
 double estimate_shared_partition(const Sample& sample) {
-    constexpr int kSets = 32;
-    const std::size_t n = sample.n_rows();
-    std::uint64_t state = 0x9e3779b97f4a7c15u;
+    constexpr int kSets = 8;
+    std::vector<std::uint32_t> order(sample.n_features);
     double visits = 0.0;
-    std::vector<std::pair<std::uint64_t, std::int32_t>> keys(n);
-    for (int k = 0; k < kSets; ++k) {
-        for (std::size_t i = 0; i < n; ++i) keys[i] = {0, sample.label[i]};
-        for (std::size_t j = 0; j < sample.n_features; ++j) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            if (state >> 63 == 0) continue;
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto code = static_cast<std::uint64_t>(sample.row(i)[j]) + 1;
-                keys[i].first = (keys[i].first + code) * 0x9e3779b97f4a7c15u;
-                keys[i].first ^= keys[i].first >> 29;
-            }
+    double n_sets = 1.0;  // of size s
+    for (std::size_t s = 0; s <= sample.n_features; ++s) {
+        double listed = 0.0;
+        for (std::uint64_t k = 0; k < kSets; ++k) {
+            Permutations(s, k).shuffle(order);
+            listed += count_listed(sample, {order.data(), s});
         }
-        std::sort(keys.begin(), keys.end());
-        for (std::size_t a = 0, b = 0; a < n; a = b) {
-            while (b < n && keys[b].first == keys[a].first) ++b;
-            const bool pure = keys[a].second >= 0 && keys[a].second == keys[b - 1].second;
-            if (b - a > 1 && !pure) visits += static_cast<double>(b - a);
-        }
+        if (listed == 0.0) break;
+        visits += n_sets * listed / kSets;
+        n_sets *= static_cast<double>(sample.n_features - s) / static_cast<double>(s + 1);
     }
-    return std::ldexp(1.0 + 2.0 * visits / kSets,
-                      static_cast<int>(std::min<std::size_t>(sample.n_features, 1000)));
+    return 2.0 * visits + static_cast<double>(sample.n_rows());
 }
 
 }  // namespace localmdi

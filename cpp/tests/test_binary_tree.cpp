@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,12 +41,18 @@ const std::vector<Record> kStump{{1, 2, 3, 0.5, 1.0, 10.0, 1},
 
 struct Table {
     explicit Table(std::size_t n_nodes, std::size_t n_trees)
-        : feature(n_nodes), split_kind(n_nodes), threshold(n_nodes), child_offset(n_nodes + 1),
-          child(n_nodes - n_trees), missing_child(n_nodes), weight(n_nodes), impurity(n_nodes) {}
+        : feature(n_nodes),
+          split_kind(n_nodes),
+          threshold(n_nodes),
+          child_offset(n_nodes + 1),
+          child(n_nodes - n_trees),
+          missing_child(n_nodes),
+          weight(n_nodes),
+          impurity(n_nodes) {}
 
     NodeColumns columns() {
-        return {feature, split_kind, threshold, child_offset, child, missing_child, weight,
-                impurity};
+        return {feature, split_kind,    threshold, child_offset,
+                child,   missing_child, weight,    impurity};
     }
 
     std::vector<std::int32_t> feature;
@@ -127,6 +134,32 @@ void columns_are_not_overrun() {
     }
 }
 
+// Whatever a tree holds, the sanitizers find no access outside the arrays.
+void garbage_does_no_harm() {
+    std::mt19937_64 random(0);
+    std::size_t refused = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<Record> nodes(1 + random() % 9);
+        for (Record& node : nodes) {
+            const auto draw = [&] { return static_cast<std::int64_t>(random() % 12) - 2; };
+            node = {draw(), draw(), draw(), 0.5, 0.5, 1.0, 1};
+            if (random() % 2) node.left = node.right = -1;
+            if (random() % 50 == 0) node.left = static_cast<std::int64_t>(random());
+        }
+        const std::array<std::int64_t, 4> column{0, 1, -9, 3};
+        auto tree = tree_of(nodes);
+        if (random() % 2) tree.column = column;
+        Table table(nodes.size(), 1);
+        NodeWriter writer(table.columns());
+        try {
+            writer.append(tree);
+        } catch (const std::invalid_argument&) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 0 && refused < 2000);
+}
+
 void space_is_checked() {
     Table table(4, 2);
     NodeWriter writer(table.columns());
@@ -152,5 +185,6 @@ int main() {
     trees_follow_each_other();
     bad_trees_are_refused();
     columns_are_not_overrun();
+    garbage_does_no_harm();
     space_is_checked();
 }

@@ -29,8 +29,8 @@ struct Table {
     std::vector<std::uint64_t> category_bits;
 
     ForestView view() const {
-        return {n_features, tree_offset, feature, split_kind, threshold,
-                child_offset, child, missing_child, category_offset, category_bits};
+        return {n_features,   tree_offset, feature,       split_kind,      threshold,
+                child_offset, child,       missing_child, category_offset, category_bits};
     }
     bool good() const { return !validate(view()); }
     bool bad(std::string_view code, std::size_t node) const {
@@ -146,13 +146,14 @@ void test_categories() {
 }
 
 void test_children() {
-    CHECK(changed([](Table& t) { t.child[0] = 0; }).bad("child", 0));   // its own parent
-    CHECK(changed([](Table& t) { t.child[3] = 0; }).bad("child", 1));   // a cycle
-    CHECK(changed([](Table& t) { t.child[6] = 8; }).bad("child", 2));   // another tree's root
-    CHECK(changed([](Table& t) { t.child[6] = 9; }).bad("child", 2));   // no node
+    CHECK(changed([](Table& t) { t.child[0] = 0; }).bad("child", 0));  // its own parent
+    CHECK(changed([](Table& t) { t.child[3] = 0; }).bad("child", 1));  // a cycle
+    CHECK(changed([](Table& t) { t.child[6] = 8; }).bad("child", 2));  // another tree's root
+    CHECK(changed([](Table& t) { t.child[6] = 9; }).bad("child", 2));  // no node
     CHECK(changed([](Table& t) { t.child[6] = -1; }).bad("child", 2));
-    CHECK(changed([](Table& t) { t.child[6] = std::numeric_limits<std::int64_t>::min(); })
-              .bad("child", 2));
+    CHECK(changed([](Table& t) {
+              t.child[6] = std::numeric_limits<std::int64_t>::min();
+          }).bad("child", 2));
     CHECK(changed([](Table& t) { t.child[6] = 4; }).bad("two_parents", 2));
     CHECK(changed([](Table& t) { t.child[1] = 1; }).bad("two_parents", 0));
     CHECK(changed([](Table& t) {

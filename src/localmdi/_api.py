@@ -207,7 +207,7 @@ def _agreeing(
     """Return the first candidate whose weights add up to the weight of every node (I4)."""
     forest = adapted.forest
     for first, last in tree_blocks(forest.n_trees, batch.shape[0]):
-        leaf = packing.ends(batch, first, last, n_threads=n_threads).T
+        leaf = packing.ends(batch, first, last=last, n_threads=n_threads).T
         candidates = [
             candidate
             for candidate in candidates

@@ -81,7 +81,7 @@ def write_container(
     >>> folder.cleanup()
     """
     stored = {name: _storable(name, array) for name, array in arrays.items()}
-    text = _header_text(kind, version, header, stored)
+    text = _header_text(kind, version, header=header, arrays=stored)
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
         raise ValueError(f"the path must name a regular file; got {target!r}. Choose a file name.")
@@ -170,7 +170,7 @@ def _storable(name: str, array: AnyArray) -> AnyArray:
 
 
 def _header_text(
-    kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    kind: str, version: int, *, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]
 ) -> bytes:
     table = []
     end = 0
@@ -234,7 +234,7 @@ class _Source:
     def skip_padding(self) -> None:
         self.read(_aligned(self.position) - self.position)
 
-    def fail(self, must: str, given: str, do: str = "Copy or write the file again.") -> NoReturn:
+    def fail(self, must: str, given: str, *, do: str = "Copy or write the file again.") -> NoReturn:
         raise FileFormatError(f"cannot read {self._path!r}: {must}; got {given}. {do}")
 
 
@@ -248,10 +248,10 @@ def _read_preamble(source: _Source) -> int:
         source.fail(
             f"a localmdi file begins with {_MAGIC!r}",
             repr(magic),
-            "Pass a file that localmdi saved, copied in binary mode.",
+            do="Pass a file that localmdi saved, copied in binary mode.",
         )
     if layout != _LAYOUT:
-        source.fail(f"its layout must be {_LAYOUT}", f"{layout}", "Upgrade localmdi.")
+        source.fail(f"its layout must be {_LAYOUT}", f"{layout}", do="Upgrade localmdi.")
     if header_length > min(_MAX_HEADER, source.size - smallest):
         source.fail("its header must lie inside the file", f"a length of {header_length} bytes")
     return int(header_length)
@@ -297,13 +297,15 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _check_kind(source: _Source, content: dict[str, Any], *, kind: str, max_version: int) -> int:
     if content["kind"] != kind:
         given = reprlib.repr(content["kind"])
-        source.fail(f"its kind must be {kind!r}", given, "Use the function that loads this kind.")
+        source.fail(
+            f"its kind must be {kind!r}", given, do="Use the function that loads this kind."
+        )
     version = content["version"]
     if type(version) is not int or version < 1:
         source.fail("its version must be a positive integer", reprlib.repr(version))
     if version > max_version:
         must = f"its version must be at most {max_version}"
-        source.fail(must, reprlib.repr(version), "A newer localmdi wrote it: upgrade localmdi.")
+        source.fail(must, reprlib.repr(version), do="A newer localmdi wrote it: upgrade localmdi.")
     return version
 
 
@@ -346,7 +348,7 @@ def _parse_entry(source: _Source, row: Any) -> _Entry:
         source.fail("an array has a text as name and an integer as offset", reprlib.repr(row))
     if dtype not in _DTYPES:
         must = f"array {reprlib.repr(name)} must be of one of the types {', '.join(_DTYPES)}"
-        source.fail(must, reprlib.repr(dtype), "A newer localmdi may have written it: upgrade.")
+        source.fail(must, reprlib.repr(dtype), do="A newer localmdi may have written it: upgrade.")
     if (
         not isinstance(shape, list)
         or len(shape) > _MAX_DIMENSIONS

@@ -285,3 +285,220 @@ def add_children(
     sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None:
     """Add to every node's row of sums those of the nodes below it."""
+
+class TrainingRows:
+    """Feature-major rows to grow on, categories as codes."""
+
+    def __init__(
+        self,
+        columns: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        missing: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class Target:
+    """Class labels, or responses (n_rows, n_outputs)."""
+
+    @overload
+    def __init__(
+        self,
+        label: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_classes: int,
+        entropy: bool,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        response: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None: ...
+
+class GrowRules:
+    """How to grow; sizes are numbers of rows."""
+
+    def __init__(self) -> None: ...
+    @property
+    def seed(self) -> int: ...
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+    @property
+    def max_features(self) -> int: ...
+    @max_features.setter
+    def max_features(self, arg: int, /) -> None: ...
+    @property
+    def theory_draw(self) -> bool: ...
+    @theory_draw.setter
+    def theory_draw(self, arg: bool, /) -> None: ...
+    @property
+    def max_depth(self) -> int: ...
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+    @property
+    def min_samples_split(self) -> int: ...
+    @min_samples_split.setter
+    def min_samples_split(self, arg: int, /) -> None: ...
+    @property
+    def min_samples_leaf(self) -> int: ...
+    @min_samples_leaf.setter
+    def min_samples_leaf(self, arg: int, /) -> None: ...
+    @property
+    def min_weight_leaf(self) -> float: ...
+    @min_weight_leaf.setter
+    def min_weight_leaf(self, arg: float, /) -> None: ...
+    @property
+    def min_impurity_decrease(self) -> float: ...
+    @min_impurity_decrease.setter
+    def min_impurity_decrease(self, arg: float, /) -> None: ...
+    @property
+    def n_draws(self) -> int: ...
+    @n_draws.setter
+    def n_draws(self, arg: int, /) -> None: ...
+
+class GrowSums:
+    """Sums over trees, added to in place."""
+
+    def __init__(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        feature: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        root: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        chunk_squares: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ]
+        | None,
+        out_of_bag: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ]
+        | None,
+    ) -> None: ...
+
+class GrownTrees:
+    """The nodes of grown trees, in compact form."""
+
+    def __init__(self, n_values: int) -> None: ...
+    def arrays(self) -> dict:
+        """The vectors of the node table; value is flat."""
+
+def grow(
+    rows: TrainingRows,
+    target: Target,
+    rules: GrowRules,
+    range: tuple[int, int],
+    sums: GrowSums,
+    trees: GrownTrees | None,
+    n_threads: int,
+) -> None:
+    """Grow trees: range is the first one and their number."""
+
+GROW_CHUNK: int = 8
+
+class CategoricalSample:
+    """Distinct rows and what is known of their output."""
+
+    def __init__(
+        self,
+        codes: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        entry_offset: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        entry_slot: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        entry_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        label: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_slots: int,
+        criterion: int,
+    ) -> None: ...
+    def lattice(self, row: int, all_features: bool, pairs: bool, n_threads: int) -> tuple: ...
+    def lattice_cost(self, row: int, all_features: bool) -> float: ...
+    def shared_partition(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None: ...
+    def shared_partition_cost(self) -> float: ...
+    def row_dual(
+        self,
+        rows: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None: ...
+    def row_sets(
+        self,
+        x: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        unseen: int,
+        budget: float,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    def sampled_paths(
+        self,
+        x: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        unseen: int,
+        range: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        squares: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    def sampled_pairs(
+        self,
+        x: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        index: int,
+        range: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        squares: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None: ...

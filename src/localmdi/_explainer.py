@@ -15,8 +15,8 @@ from localmdi._validation import (
     default_names,
     frame_labels,
     frame_type,
+    read_encoded_rows,
     read_frame,
-    read_rows,
 )
 from localmdi.adapters import AdaptedModel, adapt
 from localmdi.forest.packing import Packing
@@ -55,17 +55,18 @@ class ModelRows:
         self._names = adapted.input_names
         self._forest_names = adapted.forest.feature_names
         self._dtype = adapted.forest.row_dtype
+        self._categories = adapted.forest.categories
         self.rules = RowRules(adapted.finite, adapted.missing, adapted.sparse_missing)
 
     def read(self, X: Any) -> RowSource:
         """Return the rows that the forest gets for X."""
         if self._transform is None:
-            rows = read_rows(X, self._dtype)
+            rows = read_encoded_rows(X, self._dtype, categories=self._categories)
             self._check_names(rows.names)
             return rows
         # The steps check X themselves: it may be anything that they accept, text for example.
         frame = read_frame(X)
-        rows = read_rows(self._transform(X), self._dtype)
+        rows = read_encoded_rows(self._transform(X), self._dtype, categories=self._categories)
         if frame is None:
             return replace(rows, frame_type=None, row_labels=None)
         return replace(rows, frame_type=frame_type(frame), row_labels=frame_labels(frame))
@@ -87,7 +88,8 @@ class Explainer:
     Parameters
     ----------
     model : fitted estimator, Forest, or object with ``__to_forest__()``
-        The model to explain. It is not changed, and later changes to it are not seen.
+        The model to explain. It is not changed. Its trees are copied, so that later changes to
+        them are not seen; the earlier steps of a Pipeline are used as they are.
 
     Examples
     --------

@@ -8,13 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 PYTHON_FOLDERS = ("src", "tests", "benchmarks", "examples", "paper", "tools")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def assert_none(offenders: Iterable[str]) -> None:
+    """Fail with the whole list, one offender a line."""
+    found = list(offenders)
+    if found:
+        pytest.fail("\n".join(["must be none:", *found]), pytrace=False)
 
 
 def python_files(*folders: str) -> list[Path]:

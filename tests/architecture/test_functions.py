@@ -6,7 +6,15 @@ import sys
 
 import lizard
 
-from architecture.source import PYTHON_FOLDERS, ROOT, cpp_files, functions, is_test, relative
+from architecture.source import (
+    PYTHON_FOLDERS,
+    ROOT,
+    assert_none,
+    cpp_files,
+    functions,
+    is_test,
+    relative,
+)
 
 MAX_LINES = 50
 MAX_COMPLEXITY = 10
@@ -51,18 +59,18 @@ def cpp_functions():
 
 
 def test_bodies_are_short():
-    assert [f.name for f in functions(*PYTHON_FOLDERS) if f.body_lines > MAX_LINES] == []
+    assert_none([f.name for f in functions(*PYTHON_FOLDERS) if f.body_lines > MAX_LINES])
 
 
 def test_few_parameters():
     many = [f for f in functions(*PYTHON_FOLDERS) if f.n_parameters > MAX_PARAMETERS]
-    assert [f.name for f in many if not is_exempt(f)] == []
+    assert_none([f.name for f in many if not is_exempt(f)])
 
 
 def test_parameters_are_named_after_the_second():
     # Tests are free: pytest passes their parameters by name.
     many = [f for f in functions(*PYTHON_FOLDERS) if len(f.positional) > 2 and not is_test(f.path)]
-    assert [f.name for f in many if not is_exempt(f)] == []
+    assert_none([f.name for f in many if not is_exempt(f)])
 
 
 def test_python_is_simple():
@@ -76,14 +84,14 @@ def test_python_is_simple():
 def test_cpp_bodies_are_short():
     frame = 2  # the line of the signature and the closing brace
     long = [name for name, f, _ in cpp_functions() if f.length > MAX_LINES + frame]
-    assert long == []
+    assert_none(long)
 
 
 def test_cpp_is_simple():
     knotty = {name: 1 + len(DECISION.findall(code)) for name, _, code in cpp_functions()}
-    assert [name for name, count in knotty.items() if count > MAX_COMPLEXITY] == []
+    assert_none([name for name, count in knotty.items() if count > MAX_COMPLEXITY])
 
 
 def test_cpp_has_few_parameters():
     many = [name for name, f, _ in cpp_functions() if f.parameter_count > MAX_PARAMETERS]
-    assert many == []
+    assert_none(many)

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 import localmdi
-from architecture.source import ROOT
+from architecture.source import ROOT, assert_none
 
 ENTRY = re.compile(r"^   (\w+)$", re.MULTILINE)
 DOCUMENTED_MODULES = ["localmdi", "localmdi.datasets", "localmdi.results", "localmdi.theory"]
@@ -49,19 +49,19 @@ def test_every_public_object_has_a_runnable_example():
             for example in parser.get_examples(inspect.getdoc(member) or "")
         )
     ]
-    assert without == []
+    assert_none(without)
 
 
 def test_every_public_object_has_a_page():
     pages = (ROOT / "docs" / "api").glob("*.md")
     listed = {name for page in pages for name in ENTRY.findall(page.read_text())}
     tops = [path for path in public_objects() if path.rpartition(".")[0] in DOCUMENTED_MODULES]
-    assert [path for path in tops if path.rpartition(".")[2] not in listed] == []
+    assert_none([path for path in tops if path.rpartition(".")[2] not in listed])
 
 
 def test_every_error_says_when_it_is_raised():
     errors = importlib.import_module("localmdi.exceptions")
-    assert [name for name in errors.__all__ if not vars(errors)[name].__doc__] == []
+    assert_none([name for name in errors.__all__ if not vars(errors)[name].__doc__])
 
 
 def test_about_twenty_names():
@@ -70,7 +70,7 @@ def test_about_twenty_names():
 
 
 def test_every_name_resolves_and_is_listed():
-    assert [name for name in localmdi.__all__ if getattr(localmdi, name, None) is None] == []
+    assert_none([name for name in localmdi.__all__ if getattr(localmdi, name, None) is None])
     assert set(localmdi.__all__) <= set(dir(localmdi))
 
 

@@ -2,7 +2,15 @@
 
 from statistics import median
 
-from architecture.source import PYTHON_FOLDERS, ROOT, cpp_files, is_test, python_files, relative
+from architecture.source import (
+    PYTHON_FOLDERS,
+    ROOT,
+    assert_none,
+    cpp_files,
+    is_test,
+    python_files,
+    relative,
+)
 
 FILES = [*python_files(*PYTHON_FOLDERS), *cpp_files()]
 
@@ -13,7 +21,7 @@ def lines(path):
 
 def test_files_are_short():
     bars = {path: 500 if is_test(path) else 400 for path in FILES}
-    assert [relative(path) for path, bar in bars.items() if len(lines(path)) > bar] == []
+    assert_none([relative(path) for path, bar in bars.items() if len(lines(path)) > bar])
 
 
 def test_lines_fit_a_screen():
@@ -23,7 +31,7 @@ def test_lines_fit_a_screen():
         for number, line in enumerate(lines(path), 1)
         if len(line) > 100
     ]
-    assert long == []
+    assert_none(long)
 
 
 def test_median_file():

@@ -28,11 +28,13 @@ struct ForestView {
         return static_cast<std::size_t>(child_offset[node + 1] - child_offset[node]);
     }
     std::size_t child_of(std::size_t node, std::size_t which) const {
-        return static_cast<std::size_t>(child[static_cast<std::size_t>(child_offset[node]) + which]);
+        return static_cast<std::size_t>(
+            child[static_cast<std::size_t>(child_offset[node]) + which]);
     }
     std::span<const std::uint64_t> categories(std::size_t node) const {
         const auto begin = static_cast<std::size_t>(category_offset[node]);
-        return category_bits.subspan(begin, static_cast<std::size_t>(category_offset[node + 1]) - begin);
+        return category_bits.subspan(begin,
+                                     static_cast<std::size_t>(category_offset[node + 1]) - begin);
     }
 };
 

@@ -1,6 +1,8 @@
-// Choosing the split of a node: the best of K drawn features, in the theory's or scikit-learn's sense.
+// Choosing the split of a node: the best of K drawn features, in the theory's or scikit-learn's
+// sense.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,7 +16,8 @@ namespace localmdi {
 // are equal: the same partition can be summed in another order.
 class BestSplit {
 public:
-    BestSplit(double tie_tolerance, TreeRandom& random) : tolerance_(tie_tolerance), random_(random) {}
+    BestSplit(double tie_tolerance, TreeRandom& random)
+        : tolerance_(tie_tolerance), random_(random) {}
 
     // A split of kind leaf stands for a constant feature.
     void consider(const Split& split, double decrease) {
@@ -37,7 +40,8 @@ private:
 template <class Criterion>
 class SplitChooser {
 public:
-    SplitChooser(const GrowRules& rules, const Criterion& criterion, RowLists& lists, FeaturePool& pool)
+    SplitChooser(const GrowRules& rules, const Criterion& criterion, RowLists& lists,
+                 FeaturePool& pool)
         : rules_(rules), criterion_(criterion), lists_(lists), pool_(pool) {}
 
     struct Node {
@@ -45,6 +49,7 @@ public:
         const double* sums;
         double impurity;
         double tie_tolerance;
+        double min_weight;             // of a child
         const std::uint32_t* on_path;  // per feature: how often it was split above
         std::span<const double> weight;
     };
@@ -80,7 +85,8 @@ private:
         BestSplit best(node.tie_tolerance, random);
         std::uint32_t n_free = state.n_active, n_constant = state.n_constant;
         bool varied = false;
-        for (std::size_t n_drawn = 0; n_free > 0 && (n_drawn < rules_.max_features || !varied); ++n_drawn) {
+        for (std::size_t n_drawn = 0; n_free > 0 && (n_drawn < rules_.max_features || !varied);
+             ++n_drawn) {
             const bool counts = n_drawn < rules_.max_features;
             const std::uint32_t place = random.below(counts ? n_free + n_constant : n_free);
             if (place >= n_free) {
@@ -97,7 +103,8 @@ private:
     // K draws from the features that are not on the branch, constant ones included.
     void best_of_theory(const Node& node, PoolState& state, TreeRandom& random, BestSplit& best) {
         std::uint32_t n_free = state.n_active, n_constant = state.n_constant;
-        for (std::size_t n_drawn = 0; n_drawn < rules_.max_features && n_free + n_constant > 0; ++n_drawn) {
+        for (std::size_t n_drawn = 0; n_drawn < rules_.max_features && n_free + n_constant > 0;
+             ++n_drawn) {
             const std::uint32_t place = random.below(n_free + n_constant);
             if (place >= n_free) {
                 --n_constant;
@@ -137,18 +144,24 @@ private:
         const auto ids = lists_.ids(node.counted);
         const std::size_t n_sums = criterion_.n_sums();
         sums_.assign(n_groups * n_sums, 0.0);
-        sizes_.assign(n_groups, 0);
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            ++sizes_[groups[i]];
+        for (std::size_t i = 0; i < ids.size(); ++i)
             criterion_.add(sums_.data() + groups[i] * n_sums, ids[i], node.weight[ids[i]]);
-        }
+        if (rules_.min_samples_leaf > 1 && smallest(groups, n_groups) < rules_.min_samples_leaf)
+            return std::nullopt;
         double left = 0;
         for (std::uint32_t g = 0; g < n_groups; ++g) {
-            if (sizes_[g] < rules_.min_samples_leaf) return std::nullopt;
-            const double* const sums = sums_.data() + g * n_sums;
+            double* const sums = sums_.data() + g * n_sums;
+            criterion_.finish(sums);
+            if (sums[0] < node.min_weight) return std::nullopt;
             left += sums[0] * criterion_.impurity(sums);
         }
         return node.impurity - left / node.sums[0];
+    }
+
+    std::uint32_t smallest(std::span<const std::uint32_t> groups, std::uint32_t n_groups) {
+        sizes_.assign(n_groups, 0);
+        for (const std::uint32_t group : groups) ++sizes_[group];
+        return *std::min_element(sizes_.begin(), sizes_.end());
     }
 
     const GrowRules& rules_;

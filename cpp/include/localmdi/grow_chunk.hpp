@@ -13,19 +13,22 @@ namespace localmdi {
 class GrowChunk {
 public:
     GrowChunk(const TrainingRows& rows, const Target& target, bool out_of_bag)
-        : n_features_(rows.n_features), n_values_(target.n_values),
-          values_(rows.n_rows * rows.n_features, 0.0), residual_(rows.n_rows),
-          feature_(3 * rows.n_features), tree_feature_(rows.n_features),
-          out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0) {
-        trees.n_values = target.n_values;
-    }
+        : n_features_(rows.n_features),
+          n_values_(target.n_values),
+          values_(rows.n_rows * rows.n_features, 0.0),
+          residual_(rows.n_rows),
+          feature_(3 * rows.n_features),
+          tree_feature_(rows.n_features),
+          out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0) {}
 
     void add_rows(const TreeImportance& importance, std::span<const std::uint32_t> rows) {
         SumSink(values_.data(), residual_.data(), n_features_).add(importance, rows);
     }
 
     // p(t) Δi(s_t, t): one split's part of the tree's global importances (Equation 2).
-    void add_decrease(std::uint32_t feature, double decrease) { tree_feature_[feature] += decrease; }
+    void add_decrease(std::uint32_t feature, double decrease) {
+        tree_feature_[feature] += decrease;
+    }
 
     // Rows that the tree did not draw and that ended where the drawn ones have these sums.
     void add_out_of_bag(const double* sums, std::span<const std::uint32_t> rows) {
@@ -68,10 +71,17 @@ public:
         std::fill(feature_.begin(), feature_.end(), 0.0);
         move(root_, sums.root);
         if (!out_of_bag_.empty()) move(out_of_bag_, sums.out_of_bag);
-        trees.clear();
     }
 
-    GrownTrees trees;
+    // Hands over the trees, and makes room for as many.
+    TreeBlock take_trees() {
+        TreeBlock taken;
+        taken.nodes.reserve(trees.nodes.size());
+        std::swap(taken, trees);
+        return taken;
+    }
+
+    TreeBlock trees;
 
 private:
     template <class Vector>

@@ -1,5 +1,5 @@
-// What a node knows about its rows, and the impurity that follows: one class per family of criteria.
-// A node's sums are n_sums() doubles; the first is the weight.
+// What a node knows about its rows, and the impurity that follows: one class per family of
+// criteria. A node's sums are n_sums() doubles; the first is the weight.
 #pragma once
 
 #include <algorithm>
@@ -35,24 +35,35 @@ template <Criterion kCriterion>
 class ClassSums {
 public:
     ClassSums(const Target& target, bool whole_weights, double total_weight)
-        : label_(target.label), n_classes_(target.n_values), whole_(whole_weights),
+        : label_(target.label),
+          n_classes_(target.n_values),
+          whole_(whole_weights),
           log_(whole_weights && kCriterion == Criterion::entropy, total_weight) {}
 
     std::size_t n_sums() const { return n_classes_ + 1; }
     // Whether a child's sums may be taken as the rest of its parent's: exact for whole numbers.
     bool exact() const { return whole_; }
 
+    // The weight itself comes with finish(): adding to it here would make every row wait.
     void add(double* sums, std::uint32_t row, double weight) const {
-        sums[0] += weight;
         sums[1 + label_[row]] += weight;
+    }
+    void finish(double* sums) const {
+        for (std::size_t c = 0; c < n_classes_; ++c) sums[0] += sums[1 + c];
     }
 
     double impurity(const double* sums) const {
         const double* const counts = sums + 1;
         if constexpr (kCriterion == Criterion::entropy) {
-            double content = log_(sums[0]);
-            for (std::size_t c = 0; c < n_classes_; ++c) content -= log_(counts[c]);
-            return std::max(content / sums[0], 0.0);
+            // Two sums, so that an addition need not wait for the one before it.
+            double even = 0, odd = 0;
+            std::size_t c = 0;
+            for (; c + 2 <= n_classes_; c += 2) {
+                even += log_(counts[c]);
+                odd += log_(counts[c + 1]);
+            }
+            if (c < n_classes_) even += log_(counts[c]);
+            return std::max((log_(sums[0]) - (even + odd)) / sums[0], 0.0);
         } else {
             double square = 0;
             for (std::size_t c = 0; c < n_classes_; ++c) square += counts[c] * counts[c];
@@ -62,26 +73,16 @@ public:
 
     bool pure(double impurity, std::span<const std::uint32_t>) const { return impurity == 0; }
 
-    std::uint32_t store(const double* sums, GrownTrees& trees) const {
-        const std::size_t only = only_class(sums);
-        if (only < n_classes_) return static_cast<std::uint32_t>(only);
+    // Puts the value of a leaf among those of the trees, and returns where.
+    std::uint32_t store(const double* sums, double impurity, std::span<const std::uint32_t> rows,
+                        TreeBlock& trees) const {
+        if (impurity == 0 && !rows.empty()) return label_[rows[0]];
         const auto place = static_cast<std::uint32_t>(trees.values.size() / n_classes_);
         trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_classes_);
         return kDense | place;
     }
 
 private:
-    // The class of all rows; n_classes if there are several.
-    std::size_t only_class(const double* sums) const {
-        std::size_t found = n_classes_;
-        for (std::size_t c = 0; c < n_classes_; ++c) {
-            if (sums[1 + c] <= 0) continue;
-            if (found < n_classes_) return n_classes_;
-            found = c;
-        }
-        return found;
-    }
-
     std::span<const std::uint32_t> label_;
     std::size_t n_classes_;
     bool whole_;
@@ -106,9 +107,12 @@ public:
         }
     }
 
+    void finish(double*) const {}
+
     double impurity(const double* sums) const {
         double content = sums[1 + n_outputs_];
-        for (std::size_t o = 0; o < n_outputs_; ++o) content -= sums[1 + o] * (sums[1 + o] / sums[0]);
+        for (std::size_t o = 0; o < n_outputs_; ++o)
+            content -= sums[1 + o] * (sums[1 + o] / sums[0]);
         return std::max(content / sums[0] / static_cast<double>(n_outputs_), 0.0);
     }
 
@@ -121,7 +125,8 @@ public:
         return true;
     }
 
-    std::uint32_t store(const double* sums, GrownTrees& trees) const {
+    std::uint32_t store(const double* sums, double, std::span<const std::uint32_t>,
+                        TreeBlock& trees) const {
         const auto place = static_cast<std::uint32_t>(trees.values.size() / n_outputs_);
         trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_outputs_);
         return kDense | place;

@@ -1,7 +1,9 @@
-// The training rows of a tree as one list, in which every node owns a part, and how splits divide it.
+// The training rows of a tree as one list, in which every node owns a part, and how splits divide
+// it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,6 +13,7 @@
 
 #include "localmdi/grow.hpp"
 #include "localmdi/grow_random.hpp"
+#include "localmdi/grow_simd.hpp"
 #include "localmdi/routing.hpp"
 
 namespace localmdi {
@@ -20,8 +23,8 @@ struct Part {
     std::uint32_t size() const { return end - begin; }
 };
 
-// The rows of a node: those that count in this tree, and those that only pass through (not drawn, or
-// of weight 0), whose importances are wanted all the same.
+// The rows of a node: those that count in this tree, and those that only pass through (not drawn,
+// or of weight 0), whose importances are wanted all the same.
 struct NodeRows {
     Part counted, passive;
 };
@@ -48,13 +51,18 @@ struct ValueRange {
 class RowLists {
 public:
     RowLists(const TrainingRows& rows, std::size_t n_codes)
-        : rows_(rows), ids_(rows.n_rows), spare_(rows.n_rows), group_(rows.n_rows),
-          values_(rows.n_rows), group_of_code_(n_codes, kNone) {}
+        : rows_(rows),
+          ids_(rows.n_rows + kListSlack),
+          spare_(rows.n_rows + kListSlack),
+          group_(rows.n_rows),
+          values_(rows.n_rows),
+          side_(rows.n_rows + kListSlack),
+          group_of_code_(n_codes, kNone) {}
 
     // All rows; those of positive weight count.
     NodeRows reset(std::span<const double> weight) {
         std::uint32_t counted = 0, passive = 0;
-        for (std::uint32_t row = 0; row < ids_.size(); ++row) {
+        for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
             if (weight[row] > 0) ids_[counted++] = row;
             else spare_[passive++] = row;
         }
@@ -62,7 +70,9 @@ public:
         return {{0, counted}, {counted, counted + passive}};
     }
 
-    std::span<const std::uint32_t> ids(Part part) const { return {ids_.data() + part.begin, part.size()}; }
+    std::span<const std::uint32_t> ids(Part part) const {
+        return {ids_.data() + part.begin, part.size()};
+    }
 
     // Collects the values of a feature; the next groups() or divide() of the node works on them.
     ValueRange load(std::uint32_t feature, Part counted) {
@@ -71,23 +81,8 @@ public:
         const std::uint32_t* const ids = ids_.data() + counted.begin;
         loaded_ = feature;
         if (rows_.missing[feature]) return load_with_missing(x, ids, n);
-        // Independent lanes, so that the comparisons do not wait for each other.
-        float low[4] = {x[ids[0]], x[ids[0]], x[ids[0]], x[ids[0]]};
-        float high[4] = {low[0], low[0], low[0], low[0]};
-        std::uint32_t i = 0;
-        for (; i + 4 <= n; i += 4)
-            for (std::uint32_t k = 0; k < 4; ++k) {
-                const float v = values_[i + k] = x[ids[i + k]];
-                low[k] = v < low[k] ? v : low[k];
-                high[k] = v > high[k] ? v : high[k];
-            }
-        for (; i < n; ++i) {
-            const float v = values_[i] = x[ids[i]];
-            low[0] = v < low[0] ? v : low[0];
-            high[0] = v > high[0] ? v : high[0];
-        }
-        return {std::min({low[0], low[1], low[2], low[3]}),
-                std::max({high[0], high[1], high[2], high[3]}), n, 0};
+        const LowHigh range = collect_values(x, ids, n);
+        return {range.low, range.high, n, 0};
     }
 
     // A random cut, uniform between the least and the largest value; or one child per category.
@@ -97,12 +92,11 @@ public:
         if (range.low < range.high) {
             const double low = range.low, high = range.high;
             const double cut = low + random.uniform() * (high - low);
-            // Rounded down: x <= cut means the same for every float32 x, and no side is empty.
-            auto rounded = static_cast<float>(cut);
-            if (static_cast<double>(rounded) > cut)
-                rounded = std::nextafter(rounded, -std::numeric_limits<float>::infinity());
+            // A cut that was rounded to the largest value would leave the second child empty.
+            const auto rounded = static_cast<float>(cut);
             split.threshold = rounded < range.high ? rounded : range.low;
-            if (rows_.missing[feature]) split.missing_child = static_cast<std::int8_t>(random.below(2));
+            if (rows_.missing[feature])
+                split.missing_child = static_cast<std::int8_t>(random.below(2));
         } else {
             split.missing_child = 1;  // equal values: what is left to separate are the missing ones
         }
@@ -110,7 +104,8 @@ public:
     }
 
     // Numbers the children that the split would have, and writes each counted row's child.
-    std::span<const std::uint32_t> groups(const Split& split, Part counted, std::uint32_t& n_groups) {
+    std::span<const std::uint32_t> groups(const Split& split, Part counted,
+                                          std::uint32_t& n_groups) {
         if (loaded_ != split.feature) load(split.feature, counted);
         const std::uint32_t n = counted.size();
         if (split.kind == SplitKind::multiway) {
@@ -134,16 +129,7 @@ public:
         if (split.kind == SplitKind::multiway) return divide_by_code(split, rows, children);
         const PackedNode<float> node = packed(split);
         children.assign(2, Child());
-        std::uint32_t* const ids = ids_.data() + rows.counted.begin;
-        std::uint32_t kept = 0;
-        for (std::uint32_t i = 0; i < rows.counted.size(); ++i) {
-            const std::uint32_t row = ids[i];
-            ids[kept] = row;
-            spare_[i - kept] = row;
-            kept += goes_first(node, values_[i]);
-        }
-        std::copy_n(spare_.begin(), rows.counted.size() - kept, ids + kept);
-        const std::uint32_t middle = rows.counted.begin + kept;
+        const std::uint32_t middle = rows.counted.begin + order_by_side(node, rows.counted);
         children[0].rows.counted = {rows.counted.begin, middle};
         children[1].rows.counted = {middle, rows.counted.end};
         const float* const x = rows_.column(split.feature);
@@ -158,14 +144,61 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    static constexpr std::uint32_t kFew = kListSlack;
 
     static std::uint32_t code(float value) { return static_cast<std::uint32_t>(value); }
 
     static PackedNode<float> packed(const Split& split) {
-        return {.decrease = 0, .threshold = split.threshold,
-                .split = split.missing_child == 0 ? kMissingFirst : 0, .child = 0, .end = 0};
+        return {.decrease = 0,
+                .threshold = split.threshold,
+                .split = split.missing_child == 0 ? kMissingFirst : 0,
+                .child = 0,
+                .end = 0};
     }
 
+    LowHigh collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
+#ifdef LOCALMDI_GROW_AVX2
+        if (avx2_ && n >= 8) return collect_avx2(x, ids, n, values_.data());
+#endif
+        return collect(x, ids, n, values_.data());
+    }
+
+    // A copy of the node, because bytes may alias anything and the loop would stay a scalar one.
+    static void compare(const PackedNode<float> node, const float* values, std::uint32_t n,
+                        std::uint8_t* side) {
+        for (std::uint32_t i = 0; i < n; ++i) side[i] = goes_first(node, values[i]) ? 0xff : 0;
+    }
+
+    // Puts the rows of the first child before the others; returns how many they are.
+    std::uint32_t order_by_side(const PackedNode<float>& node, Part counted) {
+        std::uint32_t* const ids = ids_.data() + counted.begin;
+        const std::uint32_t n = counted.size();
+        if (n <= kFew) return order_few(node, ids, n);
+        compare(node, values_.data(), n, side_.data());
+        std::uint32_t kept;
+#ifdef LOCALMDI_GROW_AVX2
+        if (avx2_) kept = keep_first_avx2(side_.data(), ids, n, spare_.data());
+        else
+#endif
+            kept = keep_first(side_.data(), ids, n, spare_.data());
+        std::copy_n(spare_.begin(), n - kept, ids + kept);
+        return kept;
+    }
+
+    // Most nodes are small: from both ends, without a second list.
+    std::uint32_t order_few(const PackedNode<float>& node, std::uint32_t* ids,
+                            std::uint32_t n) const {
+        std::array<std::uint32_t, kFew> old;
+        std::copy_n(ids, kFew, old.begin());  // of fixed length, so that it needs no call
+        std::uint32_t first = 0, last = n;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const bool goes = goes_first(node, values_[i]);
+            last -= !goes;
+            ids[goes ? first : last] = old[i];
+            first += goes;
+        }
+        return first;
+    }
 
     ValueRange load_with_missing(const float* x, const std::uint32_t* ids, std::uint32_t n) {
         ValueRange range{std::numeric_limits<float>::infinity(),
@@ -202,14 +235,17 @@ private:
         for (std::uint32_t g = 0; g < n; ++g) children[g].code = codes_[g];
         const float* const x = rows_.column(split.feature);
         order_by_group(x, rows.counted, n);
-        for (std::uint32_t g = 0; g < n; ++g) children[g].rows.counted = {bounds_[g], bounds_[g + 1]};
+        for (std::uint32_t g = 0; g < n; ++g)
+            children[g].rows.counted = {bounds_[g], bounds_[g + 1]};
         order_by_group(x, rows.passive, n);
-        for (std::uint32_t g = 0; g < n; ++g) children[g].rows.passive = {bounds_[g], bounds_[g + 1]};
+        for (std::uint32_t g = 0; g < n; ++g)
+            children[g].rows.passive = {bounds_[g], bounds_[g + 1]};
         forget_codes();
         return {bounds_[n], rows.passive.end};
     }
 
-    // Counting sort of a part by group, rows without a group last; bounds_[g] is where group g begins.
+    // Counting sort of a part by group, rows without a group last; bounds_[g] is where group g
+    // begins.
     void order_by_group(const float* x, Part part, std::uint32_t n_groups) {
         const auto group = [&](std::uint32_t row) {
             return std::min(group_of_code_[code(x[row])], n_groups);
@@ -218,7 +254,8 @@ private:
         for (std::uint32_t i = part.begin; i < part.end; ++i) ++bounds_[group(ids_[i]) + 1];
         std::partial_sum(bounds_.begin(), bounds_.end(), bounds_.begin());
         next_.assign(bounds_.begin(), bounds_.end());
-        for (std::uint32_t i = part.begin; i < part.end; ++i) spare_[next_[group(ids_[i])]++] = ids_[i];
+        for (std::uint32_t i = part.begin; i < part.end; ++i)
+            spare_[next_[group(ids_[i])]++] = ids_[i];
         std::copy_n(spare_.begin(), part.size(), ids_.begin() + part.begin);
         for (auto& bound : bounds_) bound += part.begin;
     }
@@ -226,7 +263,11 @@ private:
     const TrainingRows& rows_;
     std::vector<std::uint32_t> ids_, spare_, group_;
     std::vector<float> values_;
+    std::vector<std::uint8_t> side_;
     std::uint32_t loaded_ = kNone;
+#ifdef LOCALMDI_GROW_AVX2
+    bool avx2_ = __builtin_cpu_supports("avx2") != 0;
+#endif
     std::vector<std::uint32_t> group_of_code_, codes_, bounds_, next_;
 };
 

@@ -16,10 +16,16 @@ class TreeGrower {
 public:
     TreeGrower(const TrainingRows& rows, const GrowRules& rules, const Criterion& criterion,
                std::size_t n_codes, Interrupt& interrupt)
-        : rows_(rows), rules_(rules), criterion_(criterion), interrupt_(interrupt),
-          lists_(rows, n_codes), pool_(rows.n_features),
-          chooser_(rules, criterion, lists_, pool_), credit_(rows.n_features),
-          on_path_(rows.n_features), node_sums_(criterion.n_sums()) {}
+        : rows_(rows),
+          rules_(rules),
+          criterion_(criterion),
+          interrupt_(interrupt),
+          lists_(rows, n_codes),
+          pool_(rows.n_features),
+          chooser_(rules, criterion, lists_, pool_),
+          credit_(rows.n_features),
+          on_path_(rows.n_features),
+          node_sums_(criterion.n_sums()) {}
 
     // The chooser works on the lists and the pool of this very object.
     TreeGrower(const TreeGrower&) = delete;
@@ -37,18 +43,22 @@ public:
             const Pending next = stack_.back();
             stack_.pop_back();
             if (++n_visits_ % 4096 == 0) interrupt_.check();
-            if (next.restore) leave(next);
+            if (next.restore) leave(next.feature, next.credit);
             else visit(next);
         }
         const bool has_split = node(0).kind != SplitKind::leaf;
         chunk.finish_tree(node(0).impurity, has_split);
-        if (keep) chunk.trees.tree_offset.push_back(static_cast<std::int64_t>(chunk.trees.nodes.size()));
-        else chunk.trees.clear();
+        if (keep) {
+            chunk.trees.end.push_back(chunk.trees.nodes.size());
+        } else {
+            chunk.trees.nodes.clear();
+            chunk.trees.values.clear();
+        }
     }
 
 private:
-    // A node that waits to be split; or, with `restore`, the end of the subtree of a split: the split
-    // feature has the credit again that it had above.
+    // A node that waits to be split; or, with `restore`, the end of the subtree of a split: the
+    // split feature has the credit again that it had above.
     struct Pending {
         NodeRows rows;
         PoolState pool;
@@ -78,6 +88,7 @@ private:
         const double impurity = empty ? 0 : criterion_.impurity(child_sums_.data());
         tie_tolerance_ = kTieTolerance * impurity;
         root_weight_ = child_sums_[0];
+        min_weight_ = rules_.min_weight_leaf * root_weight_;
         Pending root{rows, pool_.reset(), 0, 0, 0, false, 0};
         add_node(impurity, child_sums_.data(), 0);
         if (empty || is_leaf(root, impurity)) finish(root, child_sums_.data());
@@ -86,35 +97,46 @@ private:
 
     void sum(Part counted, double* sums) const {
         for (const std::uint32_t row : lists_.ids(counted)) criterion_.add(sums, row, weight_[row]);
+        criterion_.finish(sums);
     }
 
     void add_node(double impurity, const double* sums, std::uint32_t code) {
-        chunk_->trees.nodes.push_back({.weight = sums[0], .impurity = impurity, .threshold = 0,
-                                       .feature = -1, .first_child = 0, .n_children = 0,
-                                       .code = code, .kind = SplitKind::leaf, .missing_child = -1});
+        chunk_->trees.nodes.push_back({.weight = sums[0],
+                                       .impurity = impurity,
+                                       .threshold = 0,
+                                       .feature = -1,
+                                       .first_child = 0,
+                                       .n_children = 0,
+                                       .code = code,
+                                       .kind = SplitKind::leaf,
+                                       .missing_child = -1});
     }
 
     bool is_leaf(const Pending& at, double impurity) const {
         const std::size_t n = at.rows.counted.size();
         return n < rules_.min_samples_split || n < 2 * rules_.min_samples_leaf ||
-               at.depth >= rules_.max_depth || criterion_.pure(impurity, lists_.ids(at.rows.counted));
+               at.depth >= rules_.max_depth ||
+               criterion_.pure(impurity, lists_.ids(at.rows.counted));
     }
 
     void push(const Pending& at, const double* sums) {
         stack_.push_back(at);
-        waiting_sums_.insert(waiting_sums_.end(), sums, sums + criterion_.n_sums());
+        const std::size_t n_sums = criterion_.n_sums();
+        if (n_waiting_ + n_sums > waiting_sums_.size())
+            waiting_sums_.resize(2 * (n_waiting_ + n_sums));
+        std::copy_n(sums, n_sums, waiting_sums_.data() + n_waiting_);
+        n_waiting_ += n_sums;
     }
 
     void visit(Pending at) {
         const std::size_t n_sums = criterion_.n_sums();
         // The node on top of the stack is the one whose sums came last.
-        std::copy(waiting_sums_.end() - static_cast<std::ptrdiff_t>(n_sums), waiting_sums_.end(),
-                  node_sums_.begin());
-        waiting_sums_.resize(waiting_sums_.size() - n_sums);
+        n_waiting_ -= n_sums;
+        std::copy_n(waiting_sums_.data() + n_waiting_, n_sums, node_sums_.data());
         credit_[at.feature] = at.credit;
         const double impurity = node(at.node).impurity;
         const Split split = chooser_.choose({at.rows.counted, node_sums_.data(), impurity,
-                                             tie_tolerance_, on_path_.data(), weight_},
+                                             tie_tolerance_, min_weight_, on_path_.data(), weight_},
                                             at.pool, random_);
         if (split.kind == SplitKind::leaf || !divide(split, at, impurity))
             finish(at, node_sums_.data());
@@ -130,11 +152,16 @@ private:
         const std::size_t n_sums = criterion_.n_sums();
         for (std::size_t k = 0; k < children_.size(); ++k) {
             const double* const sums = child_sums_.data() + k * n_sums;
-            child_impurity_[k] = criterion_.impurity(sums);
+            if (sums[0] < min_weight_) return false;
+            // Most leaves have one row, and one row has no impurity.
+            const bool single = children_[k].rows.counted.size() == 1;
+            child_impurity_[k] = single ? 0.0 : criterion_.impurity(sums);
             left += sums[0] * child_impurity_[k];
         }
         const double decrease = (node_sums_[0] * impurity - left) / root_weight_;
-        if (decrease + kRounding < rules_.min_impurity_decrease) return false;
+        // Without a limit a useless split is a split, even if rounding makes it a bad one.
+        if (rules_.min_impurity_decrease > 0 && decrease < rules_.min_impurity_decrease)
+            return false;
         if (behind.size() > 0) end_here(behind, impurity, node_sums_.data());
         chunk_->add_decrease(split.feature, decrease);
         enter(split, at, impurity);
@@ -144,19 +171,21 @@ private:
     // Of every child; where that is exact, the largest child gets what the others leave.
     void sum_children() {
         const std::size_t n_sums = criterion_.n_sums(), n = children_.size();
-        child_sums_.assign(n * n_sums, 0.0);
+        child_sums_.resize(n * n_sums);
         child_impurity_.resize(n);
         std::size_t rest = n;
         if (criterion_.exact()) {
             rest = 0;
             for (std::size_t k = 1; k < n; ++k)
-                if (children_[k].rows.counted.size() > children_[rest].rows.counted.size()) rest = k;
+                if (children_[k].rows.counted.size() > children_[rest].rows.counted.size())
+                    rest = k;
             std::copy(node_sums_.begin(), node_sums_.end(),
                       child_sums_.begin() + static_cast<std::ptrdiff_t>(rest * n_sums));
         }
         for (std::size_t k = 0; k < n; ++k) {
             if (k == rest) continue;
             double* const sums = child_sums_.data() + k * n_sums;
+            std::fill_n(sums, n_sums, 0.0);
             sum(children_[k].rows.counted, sums);
             if (rest == n) continue;
             double* const others = child_sums_.data() + rest * n_sums;
@@ -182,10 +211,13 @@ private:
         }
         const double before = credit_[f];
         stack_.push_back({{}, {}, 0, 0, f, true, before});
+        const std::size_t n_before = stack_.size();
         for (std::uint32_t k = 0; k < children_.size(); ++k) {
-            // Definition 1: what the row gains by going from t to this child belongs to the feature.
+            // Definition 1: what the row gains by going from t to this child belongs to the
+            // feature.
             const double credit = before + (impurity - child_impurity_[k]);
-            const Pending child{children_[k].rows, at.pool, first + k, at.depth + 1, f, false, credit};
+            const Pending child{
+                children_[k].rows, at.pool, first + k, at.depth + 1, f, false, credit};
             const double* const sums = child_sums_.data() + k * criterion_.n_sums();
             add_node(child_impurity_[k], sums, children_[k].code);
             if (!is_leaf(child, child_impurity_[k])) {
@@ -196,19 +228,23 @@ private:
             finish(child, sums);
         }
         credit_[f] = before;
+        if (stack_.size() > n_before) return;
+        stack_.pop_back();  // all children were leaves: there is no subtree to wait for
+        leave(f, before);
     }
 
-    void leave(const Pending& split) {
-        credit_[split.feature] = split.credit;
+    void leave(std::uint32_t feature, double credit) {
+        credit_[feature] = credit;
         // Subtrees end in the reverse order in which they began.
-        if (--on_path_[split.feature] == 0) path_.pop_back();
+        if (--on_path_[feature] == 0) path_.pop_back();
     }
 
     void finish(const Pending& at, const double* sums) {
         GrownNode& leaf = node(at.node);
-        leaf.first_child = criterion_.store(sums, chunk_->trees);
+        const auto counted = lists_.ids(at.rows.counted);
+        leaf.first_child = criterion_.store(sums, leaf.impurity, counted, chunk_->trees);
         end_here(at.rows.passive, leaf.impurity, sums);
-        chunk_->add_rows({tree_, credit_, path_, leaf.impurity}, lists_.ids(at.rows.counted));
+        chunk_->add_rows({tree_, credit_, path_, leaf.impurity}, counted);
     }
 
     // Rows that only pass through end at this node.
@@ -220,7 +256,6 @@ private:
 
     // Relative to the impurity of the root; real decreases are not that close to each other.
     static constexpr double kTieTolerance = 1e-11;
-    static constexpr double kRounding = 2.220446049250313e-16;
 
     const TrainingRows& rows_;
     const GrowRules& rules_;
@@ -233,15 +268,17 @@ private:
     TreeRandom random_{0, 0};
     GrowChunk* chunk_ = nullptr;
     std::size_t tree_ = 0, first_node_ = 0, n_visits_ = 0;
-    double root_weight_ = 0, tie_tolerance_ = 0;
+    double root_weight_ = 0, min_weight_ = 0, tie_tolerance_ = 0;
     std::span<const double> weight_;
     std::vector<double> drawn_;
 
     std::vector<Pending> stack_;
-    std::vector<double> waiting_sums_;     // of the nodes on the stack
-    std::vector<double> credit_;           // per feature: what the path to the current node gained, 0 off the path
-    std::vector<std::uint32_t> on_path_;   // per feature: how often the path splits it
-    std::vector<std::uint32_t> path_;      // the features on it
+    std::vector<double> waiting_sums_;  // of the nodes on the stack: the first n_waiting_
+    std::size_t n_waiting_ = 0;
+    std::vector<double>
+        credit_;  // per feature: what the path to the current node gained, 0 off the path
+    std::vector<std::uint32_t> on_path_;  // per feature: how often the path splits it
+    std::vector<std::uint32_t> path_;     // the features on it
     std::vector<Child> children_;
     std::vector<double> node_sums_, child_sums_, child_impurity_;
 };

@@ -1,4 +1,5 @@
-// Grown trees as they come: compact, because most of a forest's table can be derived when it is asked for.
+// Grown trees as they come: compact, because most of a forest's table can be derived when it is
+// asked for.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct GrownNode {
     std::int32_t feature;       // −1 at a leaf
     std::uint32_t first_child;  // in this tree, siblings adjacent; a leaf: its value, see below
     std::uint32_t n_children;
-    std::uint32_t code;         // the category that leads here from a multiway split
+    std::uint32_t code;  // the category that leads here from a multiway split
     SplitKind kind;
     std::int8_t missing_child;
 };
@@ -24,14 +25,16 @@ struct GrownNode {
 // A leaf's value: a class that all its rows have, or kDense and its place in `values`.
 inline constexpr std::uint32_t kDense = std::uint32_t{1} << 31;
 
+struct TreeBlock {
+    std::vector<std::size_t> end;  // of each tree, among the nodes
+    std::vector<GrownNode> nodes;
+    std::vector<double> values;  // n_values each: class weights, or sums of w·y
+};
+
+// Block after block, as they were grown: none is copied to join the others.
 struct GrownTrees {
     std::size_t n_values = 1;
-    std::vector<std::int64_t> tree_offset = {0};
-    LargeVector<GrownNode> nodes;
-    LargeVector<double> values;  // n_values each: class weights, or sums of w·y
-
-    void append(const GrownTrees& others);
-    void clear();
+    std::vector<TreeBlock> blocks;
 };
 
 // The node table of docs/format/forest.md.

@@ -1,5 +1,5 @@
-// Vectors of many megabytes, walked at random: asked to lie in huge pages where the system has them,
-// because most of the time would otherwise go into page faults and address translation.
+// Vectors of many megabytes, walked at random: asked to lie in huge pages where the system has
+// them, because most of the time would otherwise go into page faults and address translation.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,13 @@ struct LargeAllocator {
     }
     // Every element is written before it is read: no need to zero them first.
     template <class U>
-    void construct(U* place) { ::new (static_cast<void*>(place)) U; }
+    void construct(U* place) {
+        ::new (static_cast<void*>(place)) U;
+    }
     template <class U, class... Args>
-    void construct(U* place, Args&&... args) { ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...); }
+    void construct(U* place, Args&&... args) {
+        ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
+    }
 
     bool operator==(const LargeAllocator&) const = default;
 };

@@ -43,8 +43,9 @@ struct LatticeAnswer {
 LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
                             LatticeQuestion question, std::size_t n_threads, Interrupt& interrupt);
 
-// Expected number of additions of solve_lattice, from random descents of the same search (Knuth's
-// estimate) with a fixed seed: the same number on every machine.
+// Number of additions of solve_lattice, from above: a set of t high features starts a block only if
+// some row with another output shares them with x, and a row that shares k of them lies in C(k, t)
+// such sets. Counted, not timed: the same number on every machine.
 double estimate_lattice(const Sample& sample, LatticeQuestion question);
 
 }  // namespace localmdi

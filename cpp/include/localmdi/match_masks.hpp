@@ -41,17 +41,13 @@ struct MatchMasks {
                                          [&](std::uint32_t i) { return label[i] == first; });
     }
 
-    // Whether g is 0 on the sub-cube, or constant: nothing is left to search.
-    bool is_trivial(const std::vector<std::uint32_t>& rows, std::size_t free) const {
-        std::uint64_t common = ~std::uint64_t{0};
-        for (const std::uint32_t i : rows) common &= mask[i];
-        const std::uint64_t open = (std::uint64_t{1} << free) - 1;
-        return (open & ~common) == 0 || is_pure(rows);
-    }
-
     // Lists the slots that occur in some rows, and the place of each in that list.
     void find_present(const std::vector<std::uint32_t>& rows, std::vector<std::int32_t>& present,
                       std::vector<std::int32_t>& place) const;
+
+private:
+    void choose_features(const Sample& sample, std::size_t x, bool all_features);
+    void merge(const Sample& sample, std::span<const std::size_t> rows);
 };
 
 }  // namespace localmdi

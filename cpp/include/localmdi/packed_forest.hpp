@@ -11,18 +11,19 @@
 namespace localmdi {
 
 // Value is the type in which a row is compared (the forest's row_dtype).
-// 24 bytes, siblings adjacent, a left subtree behind its parent: one cache line serves both children.
+// 24 bytes, siblings adjacent, a left subtree behind its parent: one cache line serves both
+// children.
 template <class Value>
 struct PackedNode {
-    double decrease;       // tree weight × (i(parent) − i(this)); 0 at a root
-    Value threshold;       // ordered splits: the first child takes x <= threshold
-    std::uint32_t split;   // split feature and the flags below
-    std::uint32_t child;   // first child; a leaf: itself; an unordered split: its place in unordered
-    std::uint32_t end;     // place in end_impurity, where a row may end
+    double decrease;      // tree weight × (i(parent) − i(this)); 0 at a root
+    Value threshold;      // ordered splits: the first child takes x <= threshold
+    std::uint32_t split;  // split feature and the flags below
+    std::uint32_t child;  // first child; a leaf: itself; an unordered split: its place in unordered
+    std::uint32_t end;    // place in end_impurity, where a row may end; else 0
 };
 
 inline constexpr std::uint32_t kLeaf = 1u << 31;
-inline constexpr std::uint32_t kUnordered = 1u << 30;    // category set or multiway
+inline constexpr std::uint32_t kUnordered = 1u << 30;     // category set or multiway
 inline constexpr std::uint32_t kMissingFirst = 1u << 29;  // a missing value goes to the first child
 inline constexpr std::uint32_t kFeatureMask = kMissingFirst - 1;
 
@@ -38,12 +39,12 @@ struct UnorderedSplit {
 template <class Value>
 struct PackedForest {
     std::size_t n_features = 0;
-    std::size_t max_depth = 0;                // edges on the longest path
-    std::vector<std::uint32_t> root;          // one per tree, and the end
+    std::size_t max_depth = 0;        // edges on the longest path
+    std::vector<std::uint32_t> root;  // one per tree, and the end
     LargeVector<PackedNode<Value>> nodes;
-    LargeVector<double> end_impurity;         // tree weight × impurity where a row may end
+    LargeVector<double> end_impurity;  // tree weight × impurity where a row may end
     std::vector<UnorderedSplit> unordered;
-    LargeVector<std::uint32_t> source;        // packed node → node of the table
+    LargeVector<std::uint32_t> source;  // packed node → node of the table
     std::vector<double> tree_weight;
 
     std::size_t n_trees() const { return root.size() - 1; }

@@ -26,7 +26,8 @@ public:
     explicit Interrupt(std::function<bool()> poll = {}) : poll_(std::move(poll)) {}
 
     bool stopped() {
-        if (poll_ && std::this_thread::get_id() == owner_ && !stopped_.load(std::memory_order_relaxed)) {
+        if (poll_ && std::this_thread::get_id() == owner_ &&
+            !stopped_.load(std::memory_order_relaxed)) {
             const auto now = Clock::now();
             if (now >= next_) {
                 next_ = now + kPause;
@@ -50,11 +51,12 @@ private:
     std::atomic<bool> stopped_{false};
 };
 
-// Calls make_worker() once per thread and worker(task) for every task in [0, n_tasks); tasks are taken
-// from a counter, so a result must not depend on which thread takes which. The first exception is
-// rethrown when all threads have ended.
+// Calls make_worker() once per thread and worker(task) for every task in [0, n_tasks); tasks are
+// taken from a counter, so a result must not depend on which thread takes which. The first
+// exception is rethrown when all threads have ended.
 template <class MakeWorker>
-void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interrupt, MakeWorker make_worker) {
+void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interrupt,
+                  MakeWorker make_worker) {
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_lock;

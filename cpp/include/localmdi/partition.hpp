@@ -24,8 +24,8 @@ inline constexpr std::size_t kSlack = 8;
 // returns how many stay.
 struct ScalarPartition {
     template <class Value>
-    static std::size_t split(const PackedNode<Value>& node, const Value* x, RowId* rows, std::size_t n,
-                             RowId* others) {
+    static std::size_t split(const PackedNode<Value>& node, const Value* x, RowId* rows,
+                             std::size_t n, RowId* others) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const RowId row = rows[i];
@@ -40,7 +40,8 @@ struct ScalarPartition {
 
 #ifdef LOCALMDI_AVX2
 
-// For each of the 256 outcomes of eight comparisons: the shuffle that packs the chosen lanes together.
+// For each of the 256 outcomes of eight comparisons: the shuffle that packs the chosen lanes
+// together.
 inline constexpr auto kCompress = [] {
     std::array<std::array<std::uint8_t, 16>, 256> table{};
     for (std::size_t mask = 0; mask < 256; ++mask) {
@@ -58,24 +59,29 @@ inline constexpr auto kCompress = [] {
 struct Avx2Partition : ScalarPartition {
     using ScalarPartition::split;
 
-    __attribute__((target("avx2,popcnt"))) static std::size_t split(const PackedNode<float>& node, const float* x,
-                                                                    RowId* rows, std::size_t n, RowId* others) {
+    __attribute__((target("avx2,popcnt"))) static std::size_t split(const PackedNode<float>& node,
+                                                                    const float* x, RowId* rows,
+                                                                    std::size_t n, RowId* others) {
         const __m256 threshold = _mm256_set1_ps(node.threshold);
         const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; i += 8) {
             const RowId* r = rows + i;
             // Eight scalar loads: the gather instruction is slower.
-            const __m256 v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]], x[r[6]], x[r[7]]);
+            const __m256 v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]],
+                                            x[r[6]], x[r[7]]);
             const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
-            const auto below = static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, threshold, _CMP_LE_OQ)));
-            const auto missing = static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
+            const auto below =
+                static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, threshold, _CMP_LE_OQ)));
+            const auto missing =
+                static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
             const unsigned first = (below | (missing & missing_first)) & valid;
             const __m128i ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
             const auto shuffle = [](unsigned mask) {
                 return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
             };
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(rows + kept), _mm_shuffle_epi8(ids, shuffle(first)));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(rows + kept),
+                             _mm_shuffle_epi8(ids, shuffle(first)));
             _mm_storeu_si128(reinterpret_cast<__m128i*>(others + (i - kept)),
                              _mm_shuffle_epi8(ids, shuffle(first ^ valid)));
             kept += static_cast<std::size_t>(__builtin_popcount(first));

@@ -1,4 +1,5 @@
-// What else is read off a row's paths: where it ends, how the prediction moves, and sums over nodes.
+// What else is read off a row's paths: where it ends, how the prediction moves, and sums over
+// nodes.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ void find_ends(const PackedForest<Value>& forest, const Rows<Value>& rows, std::
 // Saabas: out, n_rows × n_features × n_values, is overwritten with the sum over trees of
 // scale[tree] × (value of the child − value of the node), by split feature.
 template <class Value>
-void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows, std::span<const double> value,
-            std::span<const double> scale, double* out, const Run& run, Interrupt& interrupt);
+void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows,
+            std::span<const double> value, std::span<const double> scale, double* out,
+            const Run& run, Interrupt& interrupt);
 
 // sums, n_nodes × n_columns, holds what ended in each node; adds to every node what lies below it.
 void add_children(const ForestView& forest, double* sums, std::size_t n_columns);

@@ -8,19 +8,21 @@
 
 namespace localmdi {
 
-// Ordered splits: x <= threshold, a missing value where the split says. Without a branch, because no
-// predictor knows where the next row goes.
+// Ordered splits: x <= threshold, a missing value where the split says. Without a branch, because
+// no predictor knows where the next row goes.
 template <class Value>
 inline bool goes_first(const PackedNode<Value>& node, Value x) {
     const bool missing_first = node.split & kMissingFirst;
     return (x <= node.threshold) | ((x != x) & missing_first);
 }
 
-// Category splits; x is a category code. A code that is not in the set goes to the second child of a
-// category set; at a multiway split a row with a code that no training row had stays where it is.
+// Category splits; x is a category code. A code that is not in the set goes to the second child of
+// a category set; at a multiway split a row with a code that no training row had stays where it is.
 template <class Value>
 inline std::uint32_t unordered_child(const UnorderedSplit& split, std::uint32_t at, Value x) {
-    const auto child = [&](auto which) { return split.first_child + static_cast<std::uint32_t>(which); };
+    const auto child = [&](auto which) {
+        return split.first_child + static_cast<std::uint32_t>(which);
+    };
     if (x != x) return split.missing_child < 0 ? at : child(split.missing_child);
     constexpr std::uint64_t kNoCode = ~std::uint64_t{0};
     const bool in_range = x >= 0 && x < static_cast<Value>(std::uint64_t{1} << 53);
@@ -28,7 +30,8 @@ inline std::uint32_t unordered_child(const UnorderedSplit& split, std::uint32_t 
     if (static_cast<Value>(code) != x) code = kNoCode;
     const auto& categories = split.categories;
     if (split.kind == SplitKind::category_set) {
-        const bool in_set = code / 64 < categories.size() && (categories[code / 64] >> (code % 64) & 1);
+        const bool in_set =
+            code / 64 < categories.size() && (categories[code / 64] >> (code % 64) & 1);
         return child(in_set ? 0 : 1);
     }
     const auto found = std::lower_bound(categories.begin(), categories.end(), code);

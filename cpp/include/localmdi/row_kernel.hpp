@@ -32,7 +32,8 @@ public:
             const std::size_t n = std::min(kTrees, last - first);
             walk(first, n, x);
             for (std::size_t k = 0; k < n; ++k)
-                visit(first + k, std::span<const std::uint32_t>(&visited_[k * stride_], n_splits_[k] + 1));
+                visit(first + k,
+                      std::span<const std::uint32_t>(&visited_[k * stride_], n_splits_[k] + 1));
         }
     }
 
@@ -54,6 +55,7 @@ private:
                 walking |= moves;
                 at[k] = next;
                 LOCALMDI_PREFETCH(&forest_.nodes[next]);
+                LOCALMDI_PREFETCH(&forest_.end_impurity[node.end]);
             }
         }
     }

@@ -22,8 +22,8 @@ struct Rows {
     bool sparse() const { return !indptr.empty(); }
 };
 
-// Rows first..first+count, feature-major: the values of one feature lie side by side, because a split
-// looks at one feature of many rows.
+// Rows first..first+count, feature-major: the values of one feature lie side by side, because a
+// split looks at one feature of many rows.
 template <class Value>
 class Tile {
 public:
@@ -50,7 +50,8 @@ private:
         }
     }
 
-    // Only what the last rows wrote is cleared: the cost is that of the stored entries, not of n × p.
+    // Only what the last rows wrote is cleared: the cost is that of the stored entries, not of n ×
+    // p.
     void fill_sparse(const Rows<Value>& rows, std::size_t first, std::size_t count) {
         for (const std::size_t place : written_) values_[place] = 0;
         written_.clear();

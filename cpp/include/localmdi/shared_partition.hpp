@@ -12,7 +12,7 @@ namespace localmdi {
 void shared_partition(const Sample& sample, const Impurity& impurity, double* values,
                       std::size_t n_threads, Interrupt& interrupt);
 
-// Expected number of row visits, from random sets S with a fixed seed.
+// Expected number of row visits, from random sets S of every size with fixed seeds.
 double estimate_shared_partition(const Sample& sample);
 
 }  // namespace localmdi

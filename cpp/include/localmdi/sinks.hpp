@@ -12,8 +12,8 @@
 
 namespace localmdi {
 
-// One tree's importances, times the tree's weight, shared by all rows that end in one node. `values`
-// has an entry per feature, zero off the path; `path` lists the distinct features on it.
+// One tree's importances, times the tree's weight, shared by all rows that end in one node.
+// `values` has an entry per feature, zero off the path; `path` lists the distinct features on it.
 struct TreeImportance {
     std::size_t tree;
     std::span<const double> values;
@@ -54,8 +54,12 @@ public:
     // weights: (number of trees from first_tree on) × stride, a row's weight at its own place.
     WeightedSink(double* values, double* residual, std::size_t n_features, const double* weights,
                  std::size_t stride, std::size_t first_tree)
-        : values_(values), residual_(residual), n_features_(n_features), weights_(weights),
-          stride_(stride), first_tree_(first_tree) {}
+        : values_(values),
+          residual_(residual),
+          n_features_(n_features),
+          weights_(weights),
+          stride_(stride),
+          first_tree_(first_tree) {}
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
@@ -79,8 +83,12 @@ private:
 // feature have the value 0 for it; they are all added at the end, so that wide data stays cheap.
 class SpreadSink {
 public:
-    SpreadSink(SumSink sum, std::size_t n_rows, std::size_t n_features, std::span<const double> tree_weight)
-        : sum_(sum), n_features_(n_features), tree_weight_(tree_weight), moments_(n_rows * n_features) {}
+    SpreadSink(SumSink sum, std::size_t n_rows, std::size_t n_features,
+               std::span<const double> tree_weight)
+        : sum_(sum),
+          n_features_(n_features),
+          tree_weight_(tree_weight),
+          moments_(n_rows * n_features) {}
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
@@ -102,13 +110,15 @@ public:
     // one tree gives NaN.
     void write_standard_error(double* out) const {
         const double total = std::accumulate(tree_weight_.begin(), tree_weight_.end(), 0.0);
-        const auto n_trees = std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
+        const auto n_trees =
+            std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
         double effective = 0;  // of equal weights: 1 / T
         for (const double w : tree_weight_) effective += w / total * (w / total);
         const double scale = n_trees > 1 ? effective / (1 - effective) / total : NAN;
         for (std::size_t i = 0; i < moments_.size(); ++i) {
             const Moments& m = moments_[i];
-            const double square = m.square + m.mean * m.mean * m.weight * (total - m.weight) / total;
+            const double square =
+                m.square + m.mean * m.mean * m.weight * (total - m.weight) / total;
             out[i] = std::sqrt(std::max(square, 0.0) * scale);
         }
     }
@@ -124,7 +134,8 @@ private:
     std::vector<Moments> moments_;
 };
 
-// The sum for one row at a time, kept only where a path has been: for more features than fit a table.
+// The sum for one row at a time, kept only where a path has been: for more features than fit a
+// table.
 class SparseSink {
 public:
     explicit SparseSink(std::size_t n_features) : values_(n_features), seen_(n_features) {}

@@ -1,5 +1,6 @@
 // Local MDI of a tile of rows: the rows of a node are partitioned among its children, depth first.
-// Many rows share a node's work, and the importances of the path are kept up to date as it is walked.
+// Many rows share a node's work, and the importances of the path are kept up to date as it is
+// walked.
 #pragma once
 
 #include <cstring>
@@ -32,7 +33,9 @@ public:
         for (;;) {
             const PackedNode<Value>& node = forest_.nodes[walk.at];
             if (node.split & kLeaf) {
-                sink.add(TreeImportance{tree, values_, {path_.data(), walk.path_length},
+                sink.add(TreeImportance{tree,
+                                        values_,
+                                        {path_.data(), walk.path_length},
                                         forest_.end_impurity[node.end]},
                          std::span<const RowId>(walk.rows, walk.n));
             } else if (descend<Partition>(tile, node, walk)) {

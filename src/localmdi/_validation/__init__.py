@@ -2,6 +2,12 @@
 
 from localmdi._validation.categories import Categories, find_missing, learn_categories
 from localmdi._validation.columns import Columns, read_columns
+from localmdi._validation.encoding import (
+    as_labels,
+    encode_columns,
+    from_labels,
+    read_encoded_rows,
+)
 from localmdi._validation.names import check_names, default_names, names_of
 from localmdi._validation.rows import (
     RowSource,
@@ -19,18 +25,22 @@ __all__ = [
     "Columns",
     "RowRules",
     "RowSource",
+    "as_labels",
     "check_batch",
     "check_names",
     "check_sample_weight",
     "check_target",
     "count_threads",
     "default_names",
+    "encode_columns",
     "find_missing",
     "frame_labels",
     "frame_type",
+    "from_labels",
     "learn_categories",
     "names_of",
     "read_columns",
+    "read_encoded_rows",
     "read_frame",
     "read_rows",
 ]

@@ -23,7 +23,7 @@ class Columns:
     Parameters
     ----------
     data : object
-        X as it was given.
+        X as it was given; a list of rows as an array.
     arrays : tuple of 1-D ndarray
         The values of every column, all of one length.
     is_categorical : tuple of bool
@@ -78,7 +78,7 @@ def read_columns(X: Any) -> Columns:
     if frame is None:
         array = _as_table(X)
         flag = array.dtype.kind in "OUSbT"
-        return Columns(X, tuple(array.T), (flag,) * array.shape[1], len(array))
+        return Columns(array, tuple(array.T), (flag,) * array.shape[1], len(array))
     kind = frame_type(frame)
     columns = list(frame.iter_columns())
     return Columns(

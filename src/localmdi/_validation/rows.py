@@ -73,8 +73,13 @@ class RowSource:
     def part(self, start: int, stop: int) -> RowSource:
         """Return rows start..stop as a source of their own."""
         matrix = self.matrix[start:stop]
+        if isinstance(self.data, np.ndarray):
+            data = self.data[start:stop]
+        elif self.sparse:
+            data = matrix
+        else:
+            data = read_frame(self.data)[start:stop].to_native()
         labels = None if self.row_labels is None else self.row_labels[start:stop]
-        data = matrix.to_native() if hasattr(matrix, "to_native") else matrix
         return replace(self, data=data, matrix=matrix, row_labels=labels)
 
     def batch(self, start: int, stop: int) -> Any:
@@ -175,8 +180,8 @@ def _as_array(X: Any) -> AnyArray:
         return np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            f"X must be a table of numbers whose rows have one length; got a {type(X).__name__} that "
-            f"is none: {error}. Pass an array, a sparse matrix or a data frame."
+            f"X must be a table of numbers whose rows have one length; got a {type(X).__name__} "
+            f"that is none: {error}. Pass an array, a sparse matrix or a data frame."
         ) from error
 
 
@@ -208,7 +213,7 @@ def _column_to_array(column: Any) -> AnyArray:
         if column.null_count() > 0:
             column = column.cast(nw.Float64)
         return np.asarray(column.to_numpy())
-    # Numbers may also come as objects, in pandas' sparse columns, and in columns of nothing but nulls.
+    # Numbers may come as objects, in pandas' sparse columns, and in columns of nulls only.
     values = np.asarray(column.to_numpy()) if kind in (nw.Object, nw.Unknown) else None
     if values is None or values.dtype.kind not in "biufO":
         raise ValueError(

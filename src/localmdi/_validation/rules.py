@@ -37,7 +37,7 @@ class RowRules:
     sparse_missing: bool = True
 
 
-def check_batch(batch: Any, rules: RowRules, refused: Callable[[], BoolArray]) -> None:
+def check_batch(batch: Any, rules: RowRules, *, refused: Callable[[], BoolArray]) -> None:
     """Refuse what the rules or the splits refuse.
 
     `refused()` says for each feature whether some split on it knows no way for a missing value; it
@@ -45,7 +45,7 @@ def check_batch(batch: Any, rules: RowRules, refused: Callable[[], BoolArray]) -
 
     Examples
     --------
-    >>> check_batch(np.array([[np.inf]]), RowRules(finite=True), lambda: np.array([False]))
+    >>> check_batch(np.array([[np.inf]]), RowRules(finite=True), refused=lambda: np.array([False]))
     Traceback (most recent call last):
         ...
     ValueError: X must be finite; it contains infinity or a value too large for float64. ...

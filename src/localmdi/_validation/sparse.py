@@ -31,12 +31,16 @@ def compressed_rows(X: Any) -> Any:
     elif X.format in ("csr", "csc"):
         _check_compressed(X)
     elif X.format == "bsr":
-        _check_compressed(X, *X.blocksize)
-    return X.tocsr()
+        _check_compressed(X, X.blocksize)
+    rows = X.tocsr()
+    if not len(rows.data) == len(rows.indices) == rows.indptr[-1]:
+        rows = rows.copy()  # without the room behind its last entry, which may hold anything
+        rows.prune()
+    return rows
 
 
-def _check_compressed(X: Any, height: int = 1, width: int = 1) -> None:
-    n_rows, n_columns = X.shape[0] // height, X.shape[1] // width
+def _check_compressed(X: Any, block: tuple[int, int] = (1, 1)) -> None:
+    n_rows, n_columns = X.shape[0] // block[0], X.shape[1] // block[1]
     n, limit, of = (
         (n_columns, n_rows, "rows") if X.format == "csc" else (n_rows, n_columns, "columns")
     )

@@ -78,6 +78,8 @@ def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
             in_bag=InBag(partial(_no_training_rows, type(model).__name__)),
             input_names=_input_names(model),
             n_features_in=forest.n_features,
+            # The nodes of a forest say where missing values go, whichever form the rows have.
+            sparse_missing=True,
         )
     from localmdi.adapters.scikit_learn import adapt_estimator, check_fitted
 

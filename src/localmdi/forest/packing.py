@@ -38,7 +38,7 @@ class Packing:
     ...                       child_offset=[0, 2, 2, 2], child=[1, 2])
     >>> packing = Packing(forest, impurity=False)
     >>> rows = read_rows([[0], [1]], forest.row_dtype)
-    >>> packing.ends(rows.batch(0, 2), 0, 1, n_threads=1)
+    >>> packing.ends(rows.batch(0, 2), 0, last=1, n_threads=1)
     array([[1],
            [2]])
     """
@@ -58,13 +58,20 @@ class Packing:
         refused[forest.feature[(forest.feature >= 0) & (forest.missing_child < 0)]] = True
         return refused
 
+    @cached_property
+    def baseline(self) -> float:
+        """The mean impurity of the roots, weighted like the trees."""
+        forest = self.forest
+        root = forest.statistic("impurity")[forest.tree_offset[:-1]]
+        return float(forest.tree_weight @ root / forest.tree_weight.sum())
+
     def check(self, rows: RowSource, rules: RowRules) -> None:
         """Check the width and every value of the rows, so that nothing fails half-way."""
         for _ in self.batches(rows, rules):
             pass
 
     def batches(
-        self, rows: RowSource, rules: RowRules, batch_rows: int | None = None
+        self, rows: RowSource, rules: RowRules, *, batch_rows: int | None = None
     ) -> Iterator[tuple[int, int, Any]]:
         """Yield (start, stop, batch) over all rows, each batch checked."""
         n_rows, n_features = rows.shape
@@ -77,7 +84,7 @@ class Packing:
         for start in range(0, n_rows, step):
             stop = min(start + step, n_rows)
             batch = rows.batch(start, stop)
-            check_batch(batch, rules, lambda: self._refused)
+            check_batch(batch, rules, refused=lambda: self._refused)
             yield start, stop, batch
 
     def rows(self, batch: Any) -> Any:
@@ -89,7 +96,7 @@ class Packing:
         indptr = batch.indptr.astype(np.int64, copy=False)
         return kind(batch.data, indices, indptr, batch.shape[1])
 
-    def ends(self, batch: Any, first: int, last: int, *, n_threads: int) -> Any:
+    def ends(self, batch: Any, first: int, *, last: int, n_threads: int) -> Any:
         """Return the node where each row ends in the trees first..last, shape (n, last - first)."""
         ends = np.empty((batch.shape[0], last - first), dtype=np.int64)
         self.kernel.find_ends(self.rows(batch), first, ends, n_threads)

@@ -14,7 +14,7 @@ from localmdi._validation import (
     check_sample_weight,
     check_target,
     count_threads,
-    read_rows,
+    read_encoded_rows,
 )
 from localmdi.forest.packing import Packing
 
@@ -41,7 +41,7 @@ def recompute_statistics(
 ) -> Forest:
     """Return the forest with weights and impurities of the rows (X, y); see `Forest`."""
     criterion = _check_criterion(forest.criterion if criterion is None else criterion)
-    rows = read_rows(X, forest.row_dtype)
+    rows = read_encoded_rows(X, forest.row_dtype, categories=forest.categories)
     target = check_target(y, rows.shape[0])
     weight = check_sample_weight(sample_weight, rows.shape[0])
     outputs = target[:, None] if target.ndim == 1 else target
@@ -49,8 +49,8 @@ def recompute_statistics(
     n_threads = count_threads(n_jobs)
     impurities = []
     for output in outputs.T:
-        columns, measure = _columns(output, weight, criterion)
-        sums = _node_sums(packing, rows, columns, n_threads=n_threads)
+        columns, measure = _columns(output, weight, criterion=criterion)
+        sums = _node_sums(packing, rows, columns=columns, n_threads=n_threads)
         node_weight, impurity = measure(sums)
         impurities.append(impurity)
     # Multi-output impurity is the mean over outputs, as in scikit-learn.
@@ -68,7 +68,7 @@ def _check_criterion(criterion: str | None) -> str:
     return criterion
 
 
-def _columns(output: AnyArray, weight: FloatArray, criterion: str) -> tuple[Any, Any]:
+def _columns(output: AnyArray, weight: FloatArray, *, criterion: str) -> tuple[Any, Any]:
     """Return what to sum over a node's rows, and how to turn the sums into (weight, impurity)."""
     if criterion in _CLASS_CRITERIA:
         classes, codes = np.unique(output, return_inverse=True)
@@ -112,7 +112,7 @@ def _variance(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _node_sums(
-    packing: Packing, rows: RowSource, columns: FloatArray, *, n_threads: int
+    packing: Packing, rows: RowSource, *, columns: FloatArray, n_threads: int
 ) -> FloatArray:
     """Sum the columns over the rows that reach each node."""
     forest = packing.forest
@@ -121,13 +121,13 @@ def _node_sums(
         step = max(1, _PAIRS // max(1, stop - start))
         for first in range(0, forest.n_trees, step):
             last = min(first + step, forest.n_trees)
-            ends = packing.ends(batch, first, last, n_threads=n_threads)
-            _add_ends(sums, ends, columns[start:stop])
+            ends = packing.ends(batch, first, last=last, n_threads=n_threads)
+            _add_ends(sums, ends, columns=columns[start:stop])
     _core.add_children(packing.table, sums)
     return sums
 
 
-def _add_ends(sums: FloatArray, ends: IntArray, columns: FloatArray) -> None:
+def _add_ends(sums: FloatArray, ends: IntArray, *, columns: FloatArray) -> None:
     lowest, highest = int(ends.min()), int(ends.max()) + 1
     for j in range(columns.shape[1]):
         weights = np.broadcast_to(columns[:, j, None], ends.shape).ravel()

@@ -75,8 +75,8 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
         packing.check(rows, request.rules)
     step = max(1024, shape[0] // 100) if request.progress else None
     with progress_bar(request.progress, shape[0], unit="row") as advance:
-        for start, stop, batch in packing.batches(rows, request.rules, step):
-            part = _writable_part(values, start, stop)
+        for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
+            part = _writable_part(values, start, stop=stop)
             packing.kernel.local_mdi(
                 packing.rows(batch),
                 part,
@@ -112,7 +112,7 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
     residual = np.empty(rows.shape[0])
     step = max(1024, rows.shape[0] // 100) if request.progress else None
     with progress_bar(request.progress, rows.shape[0], unit="row") as advance:
-        for start, stop, batch in packing.batches(rows, request.rules, step):
+        for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
             data, indices, indptr, residual[start:stop] = packing.kernel.sparse_local_mdi(
                 packing.rows(batch), request.n_threads
             )
@@ -124,9 +124,8 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
 
 def _result(packing: Packing, rows: RowSource, **fields: Any) -> LocalImportance:
     forest = packing.forest
-    root = forest.statistic("impurity")[forest.tree_offset[:-1]]
     return LocalImportance(
-        baseline=float(forest.tree_weight @ root / forest.tree_weight.sum()),
+        baseline=packing.baseline,
         unit=unit_of(forest),
         feature_names=names_for(forest, rows),
         n_trees=forest.n_trees,
@@ -157,7 +156,7 @@ def _check_out(out: Any, shape: tuple[int, int], *, rows: RowSource) -> FloatArr
     return np.asarray(out)
 
 
-def _writable_part(values: FloatArray, start: int, stop: int) -> FloatArray:
+def _writable_part(values: FloatArray, start: int, *, stop: int) -> FloatArray:
     """Return rows start..stop to write to: a view where the kernel can, else a new table."""
     part = np.asarray(values[start:stop])
     return part if part.flags.c_contiguous and part.flags.aligned else np.empty(part.shape)

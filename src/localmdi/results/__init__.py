@@ -1,8 +1,15 @@
 """Results: values, names and units, and what can be done with them without the model."""
 
 from localmdi.results.global_ import GlobalImportance
+from localmdi.results.interaction import InteractionImportance
 from localmdi.results.load import load_importance
 from localmdi.results.local import LocalImportance
 from localmdi.results.top import TopFeatures
 
-__all__ = ["GlobalImportance", "LocalImportance", "TopFeatures", "load_importance"]
+__all__ = [
+    "GlobalImportance",
+    "InteractionImportance",
+    "LocalImportance",
+    "TopFeatures",
+    "load_importance",
+]

@@ -88,12 +88,12 @@ def as_number(field: str, value: Any) -> float:
     return float(value)
 
 
-def as_vector(field: str, value: Any, length: int) -> FloatArray:
+def as_vector(field: str, value: Any, *, length: int) -> FloatArray:
     """Return a read-only view of a float64 array of one dimension and this length.
 
     Examples
     --------
-    >>> as_vector("residual", np.zeros(2), 2).flags.writeable
+    >>> as_vector("residual", np.zeros(2), length=2).flags.writeable
     False
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (length,):
@@ -104,7 +104,7 @@ def as_vector(field: str, value: Any, length: int) -> FloatArray:
     return _read_only(value)
 
 
-def as_matrix(field: str, value: Any, n_features: int, n_rows: int | None = None) -> Matrix:
+def as_matrix(field: str, value: Any, *, n_features: int, n_rows: int | None = None) -> Matrix:
     """Return a read-only view of a float64 matrix, dense or CSR, of these sizes.
 
     Examples
@@ -141,20 +141,20 @@ def check_local(fields: Mapping[str, Any]) -> dict[str, Any]:
     ValueError: residual must be a float64 array of shape (2,); got float64 of shape (3,)...
     """
     names = as_names(fields["feature_names"])
-    values = as_matrix("values", fields["values"], len(names))
+    values = as_matrix("values", fields["values"], n_features=len(names))
     n_rows = values.shape[0]
     baseline = fields["baseline"]
     checked: dict[str, Any] = {
         "feature_names": names,
         "values": values,
-        "baseline": as_vector("baseline", baseline, n_rows)
+        "baseline": as_vector("baseline", baseline, length=n_rows)
         if isinstance(baseline, np.ndarray) and baseline.ndim
         else as_number("baseline", baseline),
-        "residual": as_vector("residual", fields["residual"], n_rows),
+        "residual": as_vector("residual", fields["residual"], length=n_rows),
         "unit": as_text("unit", fields["unit"]),
         "n_trees": as_count("n_trees", fields["n_trees"]),
     }
-    _check_optional(checked, fields, n_rows, len(names))
+    _check_optional(checked, fields, n_rows=n_rows, n_features=len(names))
     if fields["frame_type"] not in (None, "pandas", "polars", "pyarrow"):
         raise ValueError(
             f"frame_type must be 'pandas', 'polars', 'pyarrow' or None; got "
@@ -171,17 +171,21 @@ def check_local(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_optional(
-    checked: dict[str, Any], fields: Mapping[str, Any], n_rows: int, n_features: int
+    checked: dict[str, Any], fields: Mapping[str, Any], *, n_rows: int, n_features: int
 ) -> None:
     error, mean_error = fields["standard_error"], fields["mean_standard_error"]
     if error is not None:
-        checked["standard_error"] = as_matrix("standard_error", error, n_features, n_rows)
+        checked["standard_error"] = as_matrix(
+            "standard_error", error, n_features=n_features, n_rows=n_rows
+        )
     if mean_error is not None:
-        checked["mean_standard_error"] = as_vector("mean_standard_error", mean_error, n_features)
+        checked["mean_standard_error"] = as_vector(
+            "mean_standard_error", mean_error, length=n_features
+        )
     if fields["method"] is not None:
         checked["method"] = as_text("method", fields["method"])
     if fields["row_weight"] is not None:
-        weight = as_vector("row_weight", fields["row_weight"], n_rows)
+        weight = as_vector("row_weight", fields["row_weight"], length=n_rows)
         if not (np.isfinite(weight) & (weight >= 0)).all():
             raise ValueError(
                 "row_weight must be finite and not negative; got other weights. "

@@ -21,13 +21,13 @@ Result = TypeVar("Result")
 
 
 def check_same(
-    parts: Iterable[Result], kind: type[Result], attributes: Sequence[str]
+    parts: Iterable[Result], kind: type[Result], *, attributes: Sequence[str]
 ) -> list[Result]:
     """Return the parts as a list, if they are of one kind and agree in some attributes.
 
     Examples
     --------
-    >>> check_same([1, 2], int, ["real"])
+    >>> check_same([1, 2], int, attributes=["real"])
     Traceback (most recent call last):
     ValueError: all parts must have the same real; got 1 and 2. Join results of one model only.
     """
@@ -60,7 +60,7 @@ def join_fields(parts: Sequence[Any]) -> dict[str, Any]:
     >>> join_fields([part, part])["residual"]
     array([1., 1.])
     """
-    _check_alike("values", [issparse(part.values) for part in parts], "dense", "sparse")
+    _check_alike("values", [issparse(part.values) for part in parts], no="dense", yes="sparse")
     methods = {part.method for part in parts}
     return {
         "values": join_tables([part.values for part in parts]),
@@ -75,7 +75,7 @@ def join_fields(parts: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _check_alike(field: str, flags: list[bool], no: str, yes: str) -> None:
+def _check_alike(field: str, flags: list[bool], *, no: str, yes: str) -> None:
     if len(set(flags)) > 1:
         raise ValueError(
             f"{field} must be {no} in all parts or {yes} in all parts; got both. "
@@ -84,7 +84,9 @@ def _check_alike(field: str, flags: list[bool], no: str, yes: str) -> None:
 
 
 def _join_baselines(baselines: list[Any]) -> float | FloatArray:
-    _check_alike("baseline", [isinstance(b, float) for b in baselines], "an array", "a float")
+    _check_alike(
+        "baseline", [isinstance(b, float) for b in baselines], no="an array", yes="a float"
+    )
     first = baselines[0]
     if not isinstance(first, float):
         return np.concatenate(baselines)
@@ -97,5 +99,5 @@ def _join_baselines(baselines: list[Any]) -> float | FloatArray:
 
 
 def _join_weights(weights: list[Any]) -> FloatArray | None:
-    _check_alike("row_weight", [weight is None for weight in weights], "an array", "None")
+    _check_alike("row_weight", [weight is None for weight in weights], no="an array", yes="None")
     return None if weights[0] is None else np.concatenate(weights)

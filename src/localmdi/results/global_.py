@@ -72,7 +72,7 @@ class GlobalImportance:
         names = as_names(self.feature_names)
         checked: dict[str, Any] = {
             "feature_names": names,
-            "values": as_vector("values", self.values, len(names)),
+            "values": as_vector("values", self.values, length=len(names)),
             "unit": as_text("unit", self.unit),
             "n_trees": as_count("n_trees", self.n_trees),
             "weight": as_number("weight", self.weight),
@@ -83,7 +83,7 @@ class GlobalImportance:
                 "Pass the number or total weight of the rows."
             )
         if self.standard_error is not None:
-            error = as_vector("standard_error", self.standard_error, len(names))
+            error = as_vector("standard_error", self.standard_error, length=len(names))
             checked["standard_error"] = error
         if self.baseline is not None:
             checked["baseline"] = as_number("baseline", self.baseline)
@@ -165,7 +165,7 @@ class GlobalImportance:
         [('sex', 2.0)]
         """
         names, column = group_columns(self.feature_names, mapping)
-        values = sum_groups(self.values[None, :], column, len(names))[0]
+        values = sum_groups(self.values[None, :], column, n_groups=len(names))[0]
         return replace(self, values=values, feature_names=names, standard_error=None)
 
     def to_frame(self) -> Any:
@@ -224,7 +224,7 @@ class GlobalImportance:
         >>> GlobalImportance.merge([one, two]).values
         array([3.])
         """
-        parts = check_same(parts, cls, ("feature_names", "unit", "n_trees"))
+        parts = check_same(parts, cls, attributes=("feature_names", "unit", "n_trees"))
         weight = np.array([part.weight for part in parts])
         total = float(weight.sum())
         if not total > 0:
@@ -257,4 +257,4 @@ class GlobalImportance:
         GlobalImportance: 1 features, 1 trees, in bits
           a  0.5
         """
-        write_fields(path, "global", {f.name: getattr(self, f.name) for f in fields(self)})
+        write_fields(path, "global", fields={f.name: getattr(self, f.name) for f in fields(self)})

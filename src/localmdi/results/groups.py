@@ -75,12 +75,12 @@ def _group_of_feature(names: Names, mapping: Any) -> dict[str, str]:
     return group_of
 
 
-def sum_groups(values: Matrix, column: IntArray, n_groups: int) -> Matrix:
+def sum_groups(values: Matrix, column: IntArray, *, n_groups: int) -> Matrix:
     """Add the columns that go to the same group; a CSR array stays one.
 
     Examples
     --------
-    >>> sum_groups(np.array([[1.0, 2.0, 4.0]]), np.array([0, 1, 0]), 2)
+    >>> sum_groups(np.array([[1.0, 2.0, 4.0]]), np.array([0, 1, 0]), n_groups=2)
     array([[5., 2.]])
     """
     ones = np.ones(len(column))

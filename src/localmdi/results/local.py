@@ -149,7 +149,7 @@ class LocalImportance:
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
         rows = row_positions(rows, len(self))
         columns = feature_positions(columns, self.feature_names)
-        return replace(self, **select_fields(self, rows, columns))
+        return replace(self, **select_fields(self, rows, columns=columns))
 
     def to_frame(self) -> Any:
         """Return one column per feature and no others, in the type of the explained frame.
@@ -250,7 +250,7 @@ class LocalImportance:
         names, column = group_columns(self.feature_names, mapping)
         return replace(
             self,
-            values=sum_groups(self.values, column, len(names)),
+            values=sum_groups(self.values, column, n_groups=len(names)),
             feature_names=names,
             data=None,
             standard_error=None,
@@ -286,9 +286,9 @@ class LocalImportance:
         array([0.75, 0.  ])
         """
         if by is None:
-            mean = mean_of_rows(self.values, self.baseline, self.row_weight)
+            mean = mean_of_rows(self.values, self.baseline, row_weight=self.row_weight)
             return self._global(mean, self.mean_standard_error)
-        means = mean_by_label(self.values, self.baseline, self.row_weight, by)
+        means = mean_by_label(self.values, self.baseline, row_weight=self.row_weight, labels=by)
         return {label: self._global(mean, None) for label, mean in means.items()}
 
     def _global(self, mean: RowMean, standard_error: FloatArray | None) -> GlobalImportance:
@@ -322,7 +322,7 @@ class LocalImportance:
         (2, 2)
         """
         same = ("feature_names", "unit", "n_trees", "frame_type")
-        parts = check_same(parts, cls, same)
+        parts = check_same(parts, cls, attributes=same)
         return replace(parts[0], **join_fields(parts)) if len(parts) > 1 else parts[0]
 
     def additivity_error(self) -> float:
@@ -356,4 +356,4 @@ class LocalImportance:
         (1, 2)
         """
         saved = (field.name for field in fields(self) if field.name != "data")
-        write_fields(path, "local", {name: getattr(self, name) for name in saved})
+        write_fields(path, "local", fields={name: getattr(self, name) for name in saved})

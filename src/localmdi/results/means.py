@@ -31,13 +31,13 @@ class RowMean(NamedTuple):
 
 
 def mean_of_rows(
-    values: Matrix, baseline: float | FloatArray, row_weight: FloatArray | None
+    values: Matrix, baseline: float | FloatArray, *, row_weight: FloatArray | None
 ) -> RowMean:
     """Return the weighted mean of all rows.
 
     Examples
     --------
-    >>> mean_of_rows(np.array([[1.0], [4.0]]), 5.0, np.array([2.0, 1.0]))
+    >>> mean_of_rows(np.array([[1.0], [4.0]]), 5.0, row_weight=np.array([2.0, 1.0]))
     RowMean(values=array([2.]), baseline=5.0, weight=3.0)
     """
     n_rows = values.shape[0]
@@ -52,13 +52,14 @@ def mean_of_rows(
 
 
 def mean_by_label(
-    values: Matrix, baseline: float | FloatArray, row_weight: FloatArray | None, labels: Any
+    values: Matrix, baseline: float | FloatArray, *, row_weight: FloatArray | None, labels: Any
 ) -> dict[Any, RowMean]:
     """Return the weighted mean of the rows of each label, labels sorted if they can be.
 
     Examples
     --------
-    >>> means = mean_by_label(np.array([[1.0], [4.0], [3.0]]), 5.0, None, ["b", "a", "b"])
+    >>> means = mean_by_label(np.array([[1.0], [4.0], [3.0]]), 5.0, row_weight=None,
+    ...                       labels=["b", "a", "b"])
     >>> {label: mean.values for label, mean in means.items()}
     {'a': array([4.]), 'b': array([2.])}
     """

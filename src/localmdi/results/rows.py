@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["join_labels", "join_tables", "select_fields", "take_table"]
 
 
-def take_table(table: Any, rows: slice | IntArray, columns: slice | IntArray) -> Any:
+def take_table(table: Any, rows: slice | IntArray, *, columns: slice | IntArray) -> Any:
     """Return rows and columns of an array, a sparse array or a data frame, of the same type.
 
     Examples
     --------
-    >>> take_table(np.arange(6).reshape(2, 3), np.array([1]), np.array([2, 0]))
+    >>> take_table(np.arange(6).reshape(2, 3), np.array([1]), columns=np.array([2, 0]))
     array([[5, 3]])
     """
     if isinstance(table, np.ndarray) or issparse(table):
@@ -79,7 +79,9 @@ def join_labels(parts: Sequence[Any]) -> Any:
     return first.append(rest)
 
 
-def select_fields(result: Any, rows: slice | IntArray, columns: slice | IntArray) -> dict[str, Any]:
+def select_fields(
+    result: Any, rows: slice | IntArray, *, columns: slice | IntArray
+) -> dict[str, Any]:
     """Return the fields of a local result that change when rows and features are selected.
 
     Examples
@@ -87,20 +89,20 @@ def select_fields(result: Any, rows: slice | IntArray, columns: slice | IntArray
     >>> from localmdi.results import LocalImportance
     >>> result = LocalImportance(np.eye(2), 2.0, residual=np.ones(2), unit="bits",
     ...                          feature_names=("a", "b"), n_trees=1)
-    >>> select_fields(result, slice(None), np.array([1]))["feature_names"]
+    >>> select_fields(result, slice(None), columns=np.array([1]))["feature_names"]
     ('b',)
     """
     names = result.feature_names
-    chosen = {"values": take_table(result.values, rows, columns)}
+    chosen = {"values": take_table(result.values, rows, columns=columns)}
     chosen["feature_names"] = tuple(names[i] for i in np.arange(len(names))[columns])
     if result.standard_error is not None:
-        chosen["standard_error"] = take_table(result.standard_error, rows, columns)
+        chosen["standard_error"] = take_table(result.standard_error, rows, columns=columns)
     if result.mean_standard_error is not None:
         kept = is_everything(rows)
         chosen["mean_standard_error"] = result.mean_standard_error[columns] if kept else None
     if result.data is not None:
         matches = is_everything(columns) or result.data.shape[1:] == (len(names),)
-        chosen["data"] = take_table(result.data, rows, columns) if matches else None
+        chosen["data"] = take_table(result.data, rows, columns=columns) if matches else None
     for field in ("baseline", "residual", "row_weight", "row_labels"):
         value = getattr(result, field)
         if value is not None and not isinstance(value, float):

@@ -27,7 +27,7 @@ VERSION = 1
 _CSR_PARTS = ("data", "indices", "indptr")
 
 
-def write_fields(path: str | os.PathLike[str], result: str, fields: Mapping[str, Any]) -> None:
+def write_fields(path: str | os.PathLike[str], result: str, *, fields: Mapping[str, Any]) -> None:
     """Write the fields of a result, "local" or "global"; fields that are None are left out.
 
     Examples
@@ -36,7 +36,8 @@ def write_fields(path: str | os.PathLike[str], result: str, fields: Mapping[str,
     >>> from localmdi._container import read_container
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "result.lmdi"
-    ...     write_fields(path, "global", {"values": np.ones(2), "unit": "bits", "baseline": None})
+    ...     fields = {"values": np.ones(2), "unit": "bits", "baseline": None}
+    ...     write_fields(path, "global", fields=fields)
     ...     read_container(path, kind=KIND, max_version=VERSION)
     (1, {'result': 'global', 'unit': 'bits'}, {'values': array([1., 1.])})
     """
@@ -82,11 +83,11 @@ def decode_fields(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> 
     for field, group in parts.items():
         if field in fields:
             raise ValueError(f"a field must stand once; got {field} twice")
-        fields[field] = _decode_csr(field, group, header.get("feature_names"))
+        fields[field] = _decode_csr(field, group, names=header.get("feature_names"))
     return fields
 
 
-def _decode_csr(field: str, parts: Mapping[str, AnyArray], names: Any) -> Any:
+def _decode_csr(field: str, parts: Mapping[str, AnyArray], *, names: Any) -> Any:
     if parts.keys() != set(_CSR_PARTS) or not isinstance(names, list):
         raise ValueError(f"{field} must be stored as data, indices and indptr; got other parts")
     data, indices, indptr = (parts[part] for part in _CSR_PARTS)

@@ -47,7 +47,7 @@ def node_columns(trees: Sequence[TreeMember], *, missing: bool) -> dict[str, Any
     writer = NodeWriter(**columns)
     for index, member in enumerate(trees):
         try:
-            _append(writer, member, missing)
+            _append(writer, member, missing=missing)
         except ValueError as error:
             raise InvalidForestError(
                 f"tree {index} of the model must be a binary tree, but at {error}. "
@@ -97,7 +97,7 @@ def _offsets(trees: Sequence[TreeMember]) -> IntArray:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def _append(writer: NodeWriter, member: TreeMember, missing: bool) -> None:
+def _append(writer: NodeWriter, member: TreeMember, *, missing: bool) -> None:
     tree = member.tree
     try:
         writer.append(

@@ -1,0 +1,67 @@
+"""Growing against scikit-learn's Extra-Trees; our side adds up the local importances as well."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_digits, make_classification
+from sklearn.ensemble import ExtraTreesClassifier
+
+from benchmarks.timing import best_in_turn
+from localmdi.trees import RandomizedForestClassifier
+
+SETTINGS: dict[str, Any] = {"criterion": "entropy", "random_state": 0, "n_jobs": 1}
+
+
+def main() -> None:
+    """Print the lines of the speed table that are about growing."""
+    X, y = load_digits(return_X_y=True)
+    X = X.astype(np.float32)
+    print("Extra-Trees fit / our fit with local importances (bars: 10, 3, 3, 2.5)")
+    compare("digits, 1000 trees, K=1", X, y=y, n_trees=1000, k=1)
+    compare("digits, 200 trees, K=8", X, y=y, n_trees=200, k=8)
+    compare("digits, 200 trees, K=64", X, y=y, n_trees=200, k=64)
+    X, y = make_classification(200_000, 54, n_informative=20, n_classes=7, random_state=0)
+    compare("200,000 x 54, 8 trees, K=1", X.astype(np.float32), y=y, n_trees=8, k=1)
+    memory()
+
+
+def compare(what: str, X: Any, *, y: Any, n_trees: int, k: int) -> None:
+    ours = RandomizedForestClassifier(n_trees, max_features=k, draw="sklearn", **SETTINGS)
+    theirs = ExtraTreesClassifier(n_trees, max_features=k, **SETTINGS)
+    calls = {"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}
+    best = best_in_turn(calls)
+    print(
+        f"  {what}: {best['theirs'] / best['ours']:.1f} "
+        f"({best['theirs'] * 1e3:.0f} ms / {best['ours'] * 1e3:.0f} ms)",
+        flush=True,
+    )
+
+
+_MEMORY = """
+import re, sys
+from pathlib import Path
+from sklearn.datasets import load_digits
+from localmdi.trees import RandomizedForestClassifier
+X, y = load_digits(return_X_y=True)
+RandomizedForestClassifier(int(sys.argv[1]), keep_forest=False, random_state=0).fit(X, y)
+# The process' own peak; getrusage would report that of the parent before exec, too.
+print(int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+"""
+
+
+def memory() -> None:
+    """Print the peak memory of growing without keeping, for more and more trees (Linux)."""
+    cells = []
+    for n_trees in (100, 1000, 10_000):
+        command = [sys.executable, "-c", _MEMORY, str(n_trees)]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        cells.append(f"{n_trees:,} trees: {float(out):.0f} MB")
+    print(f"Peak memory of the process with keep_forest=False, digits: {', '.join(cells)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+// Grown trees are trees: valid tables, rows that add up, the same bits for any number of threads.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "check.hpp"
+#include "localmdi/grow.hpp"
+#include "localmdi/grow_random.hpp"
+#include "localmdi/grow_simd.hpp"
+#include "localmdi/validate.hpp"
+
+using namespace localmdi;
+
+namespace {
+
+struct Sums {
+    std::vector<double> values, squares, residual, feature, root, out_of_bag;
+
+    Sums(std::size_t n, std::size_t p, std::size_t k)
+        : values(n * p),
+          squares(n * p),
+          residual(n),
+          feature(3 * p),
+          root(2),
+          out_of_bag(n * (k + 1)) {}
+
+    GrowSums view(std::size_t p) {
+        return {values.data(),      squares.data(),         residual.data(), feature.data(),
+                feature.data() + p, feature.data() + 2 * p, root.data(),     out_of_bag.data()};
+    }
+};
+
+// Five features: numbers, numbers with gaps, few categories, many categories, a constant.
+struct Table {
+    static constexpr std::size_t n = 300, p = 5;
+    std::vector<float> columns = std::vector<float>(n * p);
+    std::vector<std::uint8_t> categorical = {0, 0, 1, 1, 0}, missing = {0, 1, 0, 0, 0};
+    std::vector<double> weight = std::vector<double>(n);
+    std::vector<std::uint32_t> label = std::vector<std::uint32_t>(n);
+    std::vector<double> response = std::vector<double>(2 * n);
+
+    explicit Table(bool whole_weights) {
+        TreeRandom random(7, 0);
+        for (std::size_t i = 0; i < n; ++i) {
+            columns[i] = static_cast<float>(random.uniform());
+            columns[n + i] = random.below(4) == 0 ? NAN : static_cast<float>(random.below(9));
+            columns[2 * n + i] = static_cast<float>(random.below(3));
+            columns[3 * n + i] = static_cast<float>(random.below(200));
+            columns[4 * n + i] = 3;
+            label[i] = random.below(2) + (columns[i] > 0.5f ? 1 : 0);
+            weight[i] = whole_weights ? random.below(3) : 2 * random.uniform();
+            response[2 * i] = random.uniform() - 0.5;
+            response[2 * i + 1] = columns[i] - 0.5;
+        }
+    }
+    TrainingRows rows() const { return {n, p, columns, categorical, missing, weight}; }
+    Target classes(Criterion criterion) const { return {criterion, 3, label, {}}; }
+    Target numbers() const { return {Criterion::squared_error, 2, {}, response}; }
+};
+
+void check_valid(const ForestArrays& a, std::size_t n_trees) {
+    const ForestView view{static_cast<std::int64_t>(Table::p),
+                          a.tree_offset,
+                          a.feature,
+                          a.split_kind,
+                          a.threshold,
+                          a.child_offset,
+                          a.child,
+                          a.missing_child,
+                          a.category_offset,
+                          a.category_bits};
+    CHECK(view.n_trees() == n_trees);
+    CHECK(!validate(view));
+    for (std::size_t node = 0; node < view.n_nodes(); ++node) {
+        double weight = 0;
+        for (std::size_t k = 0; k < view.n_children(node); ++k)
+            weight += a.weight[view.child_of(node, k)];
+        CHECK(view.n_children(node) == 0 || std::abs(weight - a.weight[node]) < 1e-9);
+        CHECK(a.impurity[node] >= 0 && a.feature[node] != 4);
+    }
+}
+
+void check_forest(const Table& table, const Target& target, const GrowRules& rules) {
+    constexpr std::size_t n_trees = 21;
+    const TrainingRows rows = table.rows();
+    Interrupt interrupt;
+    Sums one(Table::n, Table::p, target.n_values), three(Table::n, Table::p, target.n_values);
+    GrownTrees trees, again;
+    trees.n_values = again.n_values = target.n_values;
+    grow(rows, target, rules, {0, n_trees}, one.view(Table::p), &trees, 1, interrupt);
+    grow(rows, target, rules, {0, n_trees}, three.view(Table::p), &again, 3, interrupt);
+    CHECK(one.values == three.values && one.residual == three.residual && one.root == three.root);
+    CHECK(one.feature == three.feature && one.out_of_bag == three.out_of_bag);
+    const ForestArrays arrays = to_arrays(trees), same = to_arrays(again);
+    CHECK(arrays.feature == same.feature && arrays.value == same.value);
+    check_valid(arrays, n_trees);
+    for (std::size_t i = 0; i < Table::n; ++i) {
+        double sum = one.residual[i];
+        for (std::size_t f = 0; f < Table::p; ++f) sum += one.values[i * Table::p + f];
+        CHECK(std::abs(sum - one.root[0]) < 1e-9);
+    }
+}
+
+void test_forests() {
+    for (const bool whole : {true, false}) {
+        const Table table(whole);
+        for (const std::size_t k : {1, 2, 5})
+            for (const Draw draw : {Draw::theory, Draw::sklearn})
+                for (const std::size_t n_draws : {0, 200}) {
+                    GrowRules rules;
+                    rules.max_features = k;
+                    rules.draw = draw;
+                    rules.n_draws = n_draws;
+                    check_forest(table, table.classes(Criterion::entropy), rules);
+                    check_forest(table, table.classes(Criterion::gini), rules);
+                    check_forest(table, table.numbers(), rules);
+                }
+    }
+}
+
+void test_limits() {
+    const Table table(true);
+    GrowRules rules;
+    rules.max_depth = 4;
+    rules.min_samples_leaf = 7;
+    rules.min_impurity_decrease = 0.001;
+    rules.min_weight_leaf = 0.02;
+    check_forest(table, table.classes(Criterion::entropy), rules);
+}
+
+void test_random() {
+    TreeRandom random(1, 2), same(1, 2), other(1, 3);
+    CHECK(random.uniform() == same.uniform() && random.uniform() != other.uniform());
+    std::vector<int> seen(6);
+    for (int i = 0; i < 60000; ++i) ++seen[random.below(6)];
+    for (const int count : seen) CHECK(std::abs(count - 10000) < 500);
+}
+
+#ifdef LOCALMDI_GROW_AVX2
+void test_simd() {
+    if (!__builtin_cpu_supports("avx2")) return;
+    TreeRandom random(3, 0);
+    std::vector<float> x(100), a(108), b(108);
+    for (auto& value : x) value = static_cast<float>(random.uniform());
+    for (std::uint32_t n = 1; n < 60; ++n) {
+        std::vector<std::uint32_t> ids(n + kListSlack), others(n + kListSlack);
+        std::vector<std::uint8_t> side(n + kListSlack);
+        for (std::uint32_t i = 0; i < n + kListSlack; ++i) {
+            ids[i] = random.below(100);
+            side[i] = random.below(2) ? 0xff : 0;
+        }
+        const LowHigh first = collect(x.data(), ids.data(), n, a.data());
+        const LowHigh second = collect_avx2(x.data(), ids.data(), n, b.data());
+        CHECK(first.low == second.low && first.high == second.high);
+        CHECK(std::equal(a.begin(), a.begin() + n, b.begin()));
+        auto same_ids = ids, same_others = others;
+        const auto kept = keep_first(side.data(), ids.data(), n, others.data());
+        CHECK(keep_first_avx2(side.data(), same_ids.data(), n, same_others.data()) == kept);
+        CHECK(std::equal(ids.begin(), ids.begin() + kept, same_ids.begin()));
+        CHECK(std::equal(others.begin(), others.begin() + (n - kept), same_others.begin()));
+        // What follows the node's ids belongs to other nodes.
+        CHECK(std::equal(ids.begin() + n, ids.end(), same_ids.begin() + n));
+    }
+}
+#else
+void test_simd() {}
+#endif
+
+}  // namespace
+
+int main() {
+    test_forests();
+    test_limits();
+    test_random();
+    test_simd();
+    return 0;
+}

@@ -1,0 +1,228 @@
+"""Local relevance (Def. 2): on the sample exactly, and as a statistical statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from localmdi.infinite.contexts import ContextPairs, context_pairs, count_contexts
+from localmdi.infinite.sample import Sample, read_sample
+from localmdi.infinite.significance import adjust, change_bound, change_p_values, large_enough
+
+if TYPE_CHECKING:
+    from localmdi.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["LocalRelevance", "local_relevance"]
+
+_MAX_ENTRIES = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRelevance:
+    """Which features are locally relevant at which rows; made by `local_relevance`.
+
+    Parameters
+    ----------
+    differs : ndarray of bool, shape (n_rows, n_features)
+        Whether, in the sample, knowing X_m = x_m changes the frequencies of the output in some
+        context: Def. 2 on the empirical law, exact. Noise differs almost always.
+    witness : tuple of tuples
+        ``witness[i][m]``: the context that shows it best, as a dict from names to values (that of
+        the smallest p-value if one was tested, else the first that differs); None if none does.
+    relevant : ndarray of bool, shape (n_rows, n_features)
+        Whether the change is significant. For each row, the probability that any feature is called
+        relevant that is not, is at most `alpha`.
+    p_value : ndarray of float64, shape (n_rows, n_features)
+        Smallest adjusted p-value over the contexts; NaN if none had enough rows to be tested.
+    change_bound : ndarray of float64, shape (n_rows, n_features)
+        Upper bound, at level 1 − `alpha`, on the change of any class probability in any tested
+        context. Only this supports "irrelevant": say so if the bound is small enough for you.
+    n_tested : ndarray of int64, shape (n_rows, n_features)
+        Number of contexts tested.
+    feature_names : tuple of str
+        The features.
+    alpha : float
+        The level.
+
+    Examples
+    --------
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 20, [0, 1, 1, 0] * 20
+    >>> found = local_relevance(X, y, [[0, 1]])
+    >>> found.relevant, found.witness[0][0]
+    (array([[ True,  True]]), {'x1': 1})
+    """
+
+    differs: BoolArray
+    witness: tuple[tuple[dict[str, Any] | None, ...], ...]
+    relevant: BoolArray
+    p_value: FloatArray
+    change_bound: FloatArray
+    n_tested: IntArray
+    feature_names: tuple[str, ...]
+    alpha: float
+
+    def table(self, row: int = 0) -> dict[str, dict[str, Any]]:
+        """Return what was found at one row, by feature; ``pandas.DataFrame(table).T`` shows it.
+
+        Examples
+        --------
+        >>> found = local_relevance([[0], [1]] * 10, [0, 1] * 10, [[0]])
+        >>> found.table()["x0"]["relevant"], found.table()["x0"]["witness"]
+        (True, {})
+        """
+        fields = ("relevant", "p_value", "change_bound", "n_tested", "differs")
+        return {
+            name: {field: getattr(self, field)[row, m].item() for field in fields}
+            | {"witness": self.witness[row][m]}
+            for m, name in enumerate(self.feature_names)
+        }
+
+
+def local_relevance(
+    X: Any,
+    y: Any,
+    at: Any,
+    *,
+    alpha: float = 0.05,
+    control: Literal["holm", "bonferroni"] = "holm",
+    min_rows: int = 10,
+    bins: Any = None,
+    missing: Literal["error", "category"] = "error",
+) -> LocalRelevance:
+    """Say which features are locally relevant at some rows, with contexts that show it.
+
+    X_m is locally irrelevant at x if knowing X_m = x_m changes the law of the output in no context
+    B = x_B (Def. 2). On a sample that is checked on counts, exactly; whether it holds beyond the
+    sample is tested in every context with enough rows, with control of the error over all
+    features and contexts of a row.
+
+    Parameters
+    ----------
+    X, y, bins, missing
+        As for `infinite_mdi`; y are classes. 2^p times the number of classes must be at most 2^23.
+    at : like X
+        Rows of the sample.
+    alpha : float
+        Level of the tests and of the bounds.
+    control : {"holm", "bonferroni"}
+        How to allow for many tests.
+    min_rows : int
+        Rows needed with and without x's value in a tested context.
+
+    Returns
+    -------
+    LocalRelevance
+
+    Examples
+    --------
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 20, [0, 0, 1, 1] * 20
+    >>> found = local_relevance(X, y, [[0, 0]])
+    >>> found.relevant, found.differs
+    (array([[ True, False]]), array([[ True, False]]))
+    """
+    _check(alpha, control, min_rows=min_rows)
+    sample = read_sample(X, y, criterion="entropy", bins=bins, missing=missing)
+    p, n_classes = sample.shape[1], sample.output.n_classes
+    if 2.0**p * n_classes > _MAX_ENTRIES:
+        raise ValueError(
+            "2^p times the number of classes must be at most 2^23, because every context is looked "
+            f"at; got p={p} and {n_classes} classes. Choose the features that matter first, for "
+            "example by infinite_mdi(X, y).mean()."
+        )
+    rows = sample.rows_at(at)
+    if (rows.row < 0).any():
+        raise ValueError(
+            "at must hold rows of the sample, because others have contexts without rows. "
+            "Leave out the rows that do not occur in X."
+        )
+    test = _Test(float(alpha), control, min_rows=int(min_rows))
+    codes = sample.encoder.encode(sample.columns)
+    found = [test.row(sample, codes == x) for x in rows.codes]
+    parts = [found[i] for i in rows.inverse]
+    shape = (len(parts), p)
+    columns = [np.array([part[k] for part in parts]).reshape(shape) for k in range(5)]
+    return LocalRelevance(
+        columns[0].astype(bool),
+        _witnesses(sample, columns[4], arrays=rows.columns.arrays),
+        columns[1] <= alpha,
+        columns[1],
+        columns[2],
+        columns[3].astype(np.int64),
+        sample.encoder.names,
+        float(alpha),
+    )
+
+
+class _Test:
+    """What is found for every feature at one row."""
+
+    def __init__(self, alpha: float, control: str, *, min_rows: int) -> None:
+        self.alpha, self.control, self.min_rows = alpha, control, min_rows
+
+    def row(self, sample: Sample, matches: BoolArray) -> tuple[FloatArray, ...]:
+        """Return differs, p-value, bound, number of tests, and the witness (−1: none)."""
+        p = matches.shape[1]
+        n_classes = sample.output.n_classes
+        counts = count_contexts(matches, sample.output.label, n_classes=n_classes)
+        features = [context_pairs(counts, m) for m in range(p)]
+        tested = [self._tested(pairs) for pairs in features]
+        n_tested = np.array([t.size for t in tested])
+        inside = np.concatenate([f.after[t] for f, t in zip(features, tested, strict=True)])
+        outside = np.concatenate(
+            [f.before[t] - f.after[t] for f, t in zip(features, tested, strict=True)]
+        )
+        p_values = adjust(change_p_values(inside, outside), self.control)
+        bounds = change_bound(inside, outside, alpha=self.alpha).max(axis=1, initial=0.0)
+        smallest, largest = np.full(p, np.nan), np.full(p, np.nan)
+        witness = np.full(p, -1.0)
+        stop = 0
+        for m, (pairs, places) in enumerate(zip(features, tested, strict=True)):
+            start, stop = stop, stop + places.size
+            if pairs.changed.any():
+                witness[m] = pairs.known[pairs.changed][0]
+            if places.size:
+                best = int(np.argmin(p_values[start:stop]))
+                smallest[m], largest[m] = p_values[start + best], bounds[start:stop].max()
+                if pairs.changed[places[best]]:
+                    witness[m] = pairs.known[places[best]]
+        return (witness >= 0).astype(float), smallest, largest, n_tested.astype(float), witness
+
+    def _tested(self, pairs: ContextPairs) -> IntArray:
+        outside = pairs.before - pairs.after
+        return np.flatnonzero(large_enough(pairs.after, outside, smallest=self.min_rows))
+
+
+def _witnesses(
+    sample: Sample, contexts: FloatArray, *, arrays: tuple[Any, ...]
+) -> tuple[tuple[dict[str, Any] | None, ...], ...]:
+    names = sample.encoder.names
+    result = []
+    for i, row in enumerate(contexts.astype(np.int64).tolist()):
+        result.append(
+            tuple(
+                None
+                if known < 0
+                else {names[j]: _plain(arrays[j][i]) for j in range(len(names)) if known >> j & 1}
+                for known in row
+            )
+        )
+    return tuple(result)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check(alpha: Any, control: str, *, min_rows: Any) -> None:
+    if not isinstance(alpha, float | int) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Use 0.05 if in doubt.")
+    if control not in ("holm", "bonferroni"):
+        raise ValueError(
+            f"control must be 'holm' or 'bonferroni'; got {control!r}. Use 'holm' if in doubt."
+        )
+    if not isinstance(min_rows, int | np.integer) or min_rows < 1:
+        raise ValueError(
+            f"min_rows must be a whole number, at least 1; got {min_rows!r}. Use 10 if in doubt."
+        )

@@ -1,0 +1,181 @@
+"""The result of an interaction index: one value per row and pair of features."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localmdi.results.checks import as_names, as_text, as_vector
+from localmdi.results.select import row_positions
+
+if TYPE_CHECKING:
+    from localmdi.typing import FloatArray
+
+__all__ = ["InteractionImportance"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InteractionImportance:
+    """How much more (or less) two features tell together than each alone, for each row.
+
+    Positive values are synergy, as in an exclusive or; negative ones redundancy, as between copies.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows, n_features, n_features)
+        Symmetric, with NaN on the diagonal.
+    feature_names : sequence of str
+        One name per feature.
+    unit : str
+        "bits", "gini" or "variance".
+    index : str
+        "SII", "STII" or "FSII".
+    standard_error : like values, or None
+        None for exact values.
+    row_weight : ndarray of float64, shape (n_rows,), or None
+        Weights of the rows in `mean`; None: equal.
+    row_labels : pandas.Index, ndarray or None
+        Labels of the rows.
+    method : str or None
+        How the values were computed.
+
+    Examples
+    --------
+    >>> values = np.array([[[np.nan, 1.0], [1.0, np.nan]]])
+    >>> InteractionImportance(values, ("a", "b"), unit="bits", index="SII")
+    InteractionImportance (SII): 1 rows, 2 features, in bits
+      largest by mean |value|:
+        a and b  1
+    """
+
+    values: FloatArray
+    feature_names: tuple[str, ...]
+    _: KW_ONLY
+    unit: str
+    index: str
+    standard_error: FloatArray | None = None
+    row_weight: FloatArray | None = None
+    row_labels: Any = None
+    method: str | None = None
+
+    def __post_init__(self) -> None:
+        names = as_names(self.feature_names)
+        object.__setattr__(self, "feature_names", names)
+        as_text("unit", self.unit)
+        as_text("index", self.index)
+        for name in ("values", "standard_error"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _as_pairs(name, value, n_features=len(names)))
+        if self.row_weight is not None:
+            weight = as_vector("row_weight", self.row_weight, length=len(self))
+            object.__setattr__(self, "row_weight", weight)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of rows, of features, and of features again.
+
+        Examples
+        --------
+        >>> InteractionImportance(np.zeros((3, 2, 2)), ("a", "b"), unit="bits", index="SII").shape
+        (3, 2, 2)
+        """
+        n_rows, n_features, _ = self.values.shape
+        return n_rows, n_features, n_features
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __getitem__(self, key: Any) -> InteractionImportance:
+        """Select rows by an int, a slice, a mask or a list of ints.
+
+        Examples
+        --------
+        >>> result = InteractionImportance(np.zeros((3, 1, 1)), ("a",), unit="bits", index="SII")
+        >>> result[-1].shape
+        (1, 1, 1)
+        """
+        rows = row_positions(key, len(self))
+        chosen: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in ("values", "standard_error", "row_weight", "row_labels")
+        }
+        return replace(self, **chosen)
+
+    def __repr__(self) -> str:
+        n_rows, n_features, _ = self.shape
+        lines = [
+            f"InteractionImportance ({self.index}): {n_rows} rows, {n_features} features, "
+            f"in {self.unit}"
+        ]
+        if n_rows and n_features > 1:
+            lines.append("  largest by mean |value|:")
+            first, second = np.tril_indices(n_features, -1)
+            size = np.abs(self.values[:, first, second]).mean(axis=0)
+            for k in np.argsort(-size, kind="stable")[:3]:
+                pair = f"{self.feature_names[second[k]]} and {self.feature_names[first[k]]}"
+                lines.append(f"    {pair}  {size[k]:.4g}")
+        return "\n".join(lines)
+
+    def mean(self) -> FloatArray:
+        """Return the global interactions, (n_features, n_features): the mean over rows.
+
+        Of the training rows it is I(Y; Xi, Xj | S) − I(Y; Xi | S) − I(Y; Xj | S), weighed over the
+        contexts S: positive for synergy, negative for redundancy.
+
+        Examples
+        --------
+        >>> values = np.array([[[np.nan, 1.0], [1.0, np.nan]], [[np.nan, 0.0], [0.0, np.nan]]])
+        >>> InteractionImportance(values, ("a", "b"), unit="bits", index="SII").mean()
+        array([[nan, 0.5],
+               [0.5, nan]])
+        """
+        return np.asarray(np.average(self.values, axis=0, weights=self.row_weight))
+
+    def to_frame(self, row: int | None = None) -> Any:
+        """Return a pandas table of one row's pairs, or of their mean, the strongest first.
+
+        Parameters
+        ----------
+        row : int, optional
+            Position of the row; None for the mean over rows.
+
+        Examples
+        --------
+        >>> values = np.array([[[np.nan, 1.0], [1.0, np.nan]]])
+        >>> InteractionImportance(values, ("a", "b"), unit="bits", index="SII").to_frame(0)
+          first second  value
+        0     a      b    1.0
+        """
+        import pandas
+
+        table = self.mean() if row is None else self.values[row]
+        second, first = np.tril_indices(self.shape[1], -1)
+        order = np.argsort(-np.abs(table[first, second]), kind="stable")
+        names = np.array(self.feature_names, dtype=object)
+        first, second = first[order], second[order]
+        columns = {"first": names[first], "second": names[second], "value": table[first, second]}
+        if row is not None and self.standard_error is not None:
+            columns["standard_error"] = self.standard_error[row, first, second]
+        return pandas.DataFrame(columns)
+
+
+def _as_pairs(field: str, value: Any, *, n_features: int) -> FloatArray:
+    expected = (n_features, n_features)
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.ndim != 3:
+        given = type(value).__name__ if not isinstance(value, np.ndarray) else value.shape
+    elif value.shape[1:] == expected:
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    else:
+        given = value.shape
+    raise ValueError(
+        f"{field} must be a float64 array of shape (n_rows, {n_features}, {n_features}); got "
+        f"{given}. Convert it with np.asarray, or correct its shape."
+    )

@@ -1,0 +1,278 @@
+"""What both estimators share: fit grows, and everything else asks the grown trees."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localmdi import _core
+from localmdi._validation import RowSource, check_sample_weight, count_threads, read_encoded_rows
+from localmdi.forest.schema import UNITS
+from localmdi.results import LocalImportance
+from localmdi.trees.grown import GrownForest
+from localmdi.trees.growth import Growth, GrowthPlan, grow
+from localmdi.trees.parameters import check_flag, check_tolerance, count_trees, grow_rules
+from localmdi.trees.table import Table, read_table
+from localmdi.trees.warm import add_earlier_trees, check_same_problem
+
+if TYPE_CHECKING:
+    from localmdi.forest import Forest
+    from localmdi.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["Problem", "RandomizedForest"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be predicted: the kernel's target, and what the forest must know about it.
+
+    Examples
+    --------
+    >>> target = _core.Target(np.array([0, 1], dtype=np.uint32), 2, True)
+    >>> Problem(target, n_values=2, center=np.zeros(2), weight=np.ones(2)).classes is None
+    True
+    """
+
+    target: Any
+    n_values: int
+    center: FloatArray
+    weight: FloatArray
+    classes: tuple[AnyArray, ...] | None = None
+    weighted: bool = False
+
+
+class RandomizedForest:
+    """The common part of `RandomizedForestClassifier` and `RandomizedForestRegressor`.
+
+    Examples
+    --------
+    >>> from localmdi.trees import RandomizedForestRegressor
+    >>> issubclass(RandomizedForestRegressor, RandomizedForest)
+    True
+    """
+
+    _grown: GrownForest | None
+    _sums: tuple[FloatArray, FloatArray, FloatArray | None]
+    _importances: FloatArray
+    _categories: tuple[AnyArray | None, ...]
+    _seed: int
+
+    def _fit(self, X: Any, y: Any, *, sample_weight: Any) -> None:
+        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        n_threads = count_threads(parameters["n_jobs"])
+        n_trees = count_trees(parameters["n_estimators"])
+        table = read_table(self, X)
+        n_rows, n_features = table.shape
+        rules = grow_rules(parameters, n_rows, n_features=n_features)
+        problem = self._read_problem(y, sample_weight, n_rows=n_rows)
+        before = self._earlier_forest(table, problem)
+        if before is None:
+            self._seed = _draw_seed(parameters["random_state"])
+        rules.seed = self._seed
+        plan = GrowthPlan(
+            rules,
+            n_trees,
+            first=0 if before is None else before.n_trees,
+            n_threads=n_threads,
+            tol=check_tolerance(parameters["tol"]),
+            progress=check_flag("progress", parameters["progress"]),
+            keep_trees=check_flag("keep_forest", parameters["keep_forest"]),
+            out_of_bag=check_flag("oob_score", parameters["oob_score"]),
+        )
+        if plan.last < plan.first:
+            raise ValueError(
+                f"with warm_start n_estimators must not shrink; got {plan.last} after {plan.first}."
+                " Use a larger number, or warm_start=False."
+            )
+        if plan.last > plan.first:
+            self._grow(table, problem, plan=plan, before=before)
+
+    def _read_problem(self, y: Any, sample_weight: Any, *, n_rows: int) -> Problem:
+        raise NotImplementedError
+
+    def _earlier_forest(self, table: Table, problem: Problem) -> Forest | None:
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        if not check_flag("warm_start", parameters["warm_start"]) or not hasattr(self, "_grown"):
+            return None
+        if not parameters["keep_forest"] or parameters["tol"] is not None:
+            raise ValueError(
+                "warm_start needs the earlier trees: it must not be used with keep_forest=False or "
+                "tol; got one of these. Use warm_start=False with a larger n_estimators."
+            )
+        forest = self._trees().forest
+        check_same_problem(forest, table, classes=problem.classes, n_values=problem.n_values)
+        return forest
+
+    def _grow(
+        self, table: Table, problem: Problem, *, plan: GrowthPlan, before: Forest | None
+    ) -> None:
+        n_rows, n_features = table.shape
+        flags = np.array([labels is not None for labels in table.categories], dtype=np.uint8)
+        missing = np.asarray(np.isnan(table.columns).any(axis=1), dtype=np.uint8)
+        rows = _core.TrainingRows(table.columns, flags, missing, problem.weight)
+        growth = Growth(n_rows, n_features, n_values=problem.n_values, plan=plan)
+        reached = grow(rows, problem.target, plan=plan, growth=growth)
+        if not reached:
+            _warn_of_tolerance(plan, growth)
+        if before is not None:
+            add_earlier_trees(
+                growth, before, table=table, sums=self._sums, n_threads=plan.n_threads
+            )
+        self._grown = self._keep(growth, table, problem=problem, before=before)
+        self._sums = (growth.feature, growth.root, growth.out_of_bag)
+        self.n_estimators_ = growth.n_trees
+        self._categories = table.categories
+        self._importances = growth.feature[2] / (growth.feature[2].sum() or 1.0)
+        self.local_importances_ = self._importance(growth, table, problem=problem)
+
+    def _keep(
+        self, growth: Growth, table: Table, *, problem: Problem, before: Forest | None
+    ) -> GrownForest | None:
+        if growth.trees is None:
+            return None
+        has_categories = any(labels is not None for labels in table.categories)
+        header = {
+            "n_features": table.shape[1],
+            "feature_names": table.names,
+            "criterion": self.criterion,  # type: ignore[attr-defined]
+            "classes": problem.classes,
+            "categories": table.categories if has_categories else None,
+            "row_dtype": "float32",
+        }
+        return GrownForest(growth.trees, header, center=problem.center, before=before)
+
+    def _importance(self, growth: Growth, table: Table, *, problem: Problem) -> LocalImportance:
+        n_trees = growth.n_trees
+        growth.values /= n_trees
+        # With bootstrap the mean over rows is not the global importance, whose error this is.
+        bootstrap = self.bootstrap  # type: ignore[attr-defined]
+        return LocalImportance(
+            growth.values,
+            float(growth.root[0]) / n_trees,
+            residual=growth.residual / n_trees,
+            unit=UNITS[self.criterion],  # type: ignore[attr-defined]
+            feature_names=table.names,
+            n_trees=n_trees,
+            data=table.data,
+            row_weight=problem.weight if problem.weighted else None,
+            mean_standard_error=None if bootstrap else growth.importances_error,
+            row_labels=table.row_labels,
+            frame_type=table.frame_type,
+        )
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean over trees of each tree's importances divided by their sum, as scikit-learn's.
+
+        Single-node trees do not count; the result sums to one, or is zero if no tree has a split.
+        """
+        self._check_fitted()
+        return self._importances.copy()
+
+    @property
+    def forest_(self) -> Forest:
+        """The trees as a `Forest`; it is made when it is first asked for."""
+        return self._trees().forest
+
+    def __to_forest__(self) -> Forest:
+        return self.forest_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_estimators_")
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+
+    def _trees(self) -> GrownForest:
+        self._check_fitted()
+        if self._grown is None:
+            raise AttributeError(
+                "the trees must have been kept; this model was fitted with keep_forest=False. "
+                "Its local_importances_ and feature_importances_ are known; fit it with "
+                "keep_forest=True to predict or to explain other rows."
+            )
+        return self._grown
+
+    def _rows(self, X: Any) -> RowSource:
+        from sklearn.utils.validation import validate_data
+
+        if all(labels is None for labels in self._categories):
+            array = validate_data(
+                self, X, dtype=np.float32, ensure_all_finite="allow-nan", reset=False
+            )
+            return read_encoded_rows(array, np.float32, categories=None)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return read_encoded_rows(X, np.float32, categories=self._categories)
+
+    def _predict_values(self, X: Any) -> FloatArray:
+        grown = self._trees()
+        n_threads = count_threads(self.n_jobs)  # type: ignore[attr-defined]
+        return grown.values(self._rows(X), n_threads=n_threads)
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the node where each row ends in each tree, numbered within the tree.
+
+        A leaf; or, at a category that no training row of the node had, the node that splits it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows, n_trees)
+
+        Examples
+        --------
+        >>> from localmdi.trees import RandomizedForestClassifier
+        >>> model = RandomizedForestClassifier(2, random_state=0).fit([["a"], ["b"]], [0, 1])
+        >>> model.apply([["a"], ["b"], ["never seen"]]).tolist()
+        [[1, 1], [2, 2], [0, 0]]
+        """
+        grown = self._trees()
+        n_threads = count_threads(self.n_jobs)  # type: ignore[attr-defined]
+        return grown.ends(self._rows(X), n_threads=n_threads)
+
+    def _out_of_bag(self) -> tuple[AnyArray, FloatArray]:
+        """Return which rows some tree left out, and the mean of these trees' predictions."""
+        sums = np.asarray(self._sums[2])
+        count = sums[:, -1:]
+        seen = count[:, 0] > 0
+        if not seen.all():
+            warnings.warn(
+                "Some rows were drawn by every tree: they have no out-of-bag prediction. "
+                "Use more trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return seen, np.divide(
+            sums[:, :-1], count, out=np.full_like(sums[:, :-1], np.nan), where=count > 0
+        )
+
+    def _weights(self, sample_weight: Any, n_rows: int) -> FloatArray:
+        return np.ascontiguousarray(check_sample_weight(sample_weight, n_rows))
+
+
+def _draw_seed(random_state: Any) -> int:
+    from sklearn.utils import check_random_state
+
+    high, low = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
+    return int(high) << 32 | int(low)
+
+
+def _warn_of_tolerance(plan: GrowthPlan, growth: Growth) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"the standard errors of the local importances did not fall to tol={plan.tol} with "
+        f"{growth.n_trees} trees; the largest is {growth.largest_error():.3g}. "
+        "Use a larger n_estimators or tol.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

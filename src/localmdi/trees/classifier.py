@@ -1,0 +1,266 @@
+"""The paper's forests for classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from localmdi import _core
+from localmdi.trees.base import Problem, RandomizedForest
+from localmdi.trees.parameters import check_choice
+
+if TYPE_CHECKING:
+    from localmdi.typing import AnyArray, FloatArray
+
+__all__ = ["RandomizedForestClassifier"]
+
+
+class RandomizedForestClassifier(
+    ClassifierMixin,  # type: ignore[misc] # scikit-learn has no types
+    RandomizedForest,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Totally randomized trees, and the best of K random splits, for classes.
+
+    With ``max_features=1`` the trees are the paper's: a split is drawn without a look at y, so that
+    the importances of many trees converge to the Shapley values of Theorems 1 and 2. Categorical
+    columns are split exhaustively, one child per value in the node; numeric ones at a cut drawn
+    uniformly between the node's least and largest value. The local importances of the training
+    rows are added up while the trees grow.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees; with `tol`, at most.
+    max_features : int, float, "sqrt", "log2" or None
+        K, the number of features drawn for a split, of which the best is taken by impurity
+        decrease, ties with equal chances; a share of the features; None: all.
+    draw : {"theory", "sklearn"}
+        What K counts. "theory": features not yet split on the branch, constant ones included.
+        "sklearn": all features; constant ones use up draws, and if all drawn ones are constant the
+        draw goes on. The same for K = 1 and for all features.
+    criterion : {"entropy", "log_loss", "gini"}
+        The impurity; entropy is in bits.
+    categorical_features : "from_dtype", None, mask, or list of positions or names
+        Which columns are categories. "from_dtype": text, objects, booleans and categorical dtypes.
+        A missing value is a category of its own there. In numeric columns missing values go to a
+        side that is drawn with the cut, and remembered.
+    max_depth : int or None
+        Largest depth of a tree.
+    min_samples_split, min_samples_leaf : int or float
+        Least number, or share, of training rows in a node that is split, in a leaf.
+    min_weight_fraction_leaf : float
+        Least share of the tree's weight in a leaf.
+    min_impurity_decrease : float
+        Least decrease of a split, times the node's share of the tree's weight.
+    bootstrap : bool
+        Whether each tree grows on rows drawn with replacement.
+    max_samples : int, float or None
+        How many rows to draw, or which share; None: as many as there are.
+    oob_score : bool
+        Whether to predict each row with the trees that did not draw it.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, multiplied with ``sample_weight``.
+    warm_start : bool
+        Whether a further ``fit`` with a larger `n_estimators` keeps the trees and adds to them. The
+        result is that of one fit with as many trees.
+    keep_forest : bool
+        False forgets each tree once its importances are added: memory does not depend on the number
+        of trees, but the model cannot predict.
+    tol : float or None
+        Stop when the standard error over trees of every value of ``local_importances_`` is at most
+        this, in the unit of the criterion; looked at from 256 trees on.
+    n_jobs : int or None
+        Number of threads; the result has the same bits for any number.
+    random_state : int, RandomState or None
+        Seed. Tree number t depends on it and on t only.
+    progress : bool
+        Whether to show a tqdm bar while growing.
+
+    Attributes
+    ----------
+    local_importances_ : LocalImportance
+        Of the training rows; what ``local_mdi(self, X)`` gives.
+    feature_importances_ : ndarray of shape (n_features,)
+        scikit-learn's: mean of the trees' normalised importances.
+    forest_ : Forest
+        The trees.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_estimators_ : int
+        Number of trees grown.
+    n_features_in_, feature_names_in_, n_outputs_, n_classes_
+        As in scikit-learn.
+    oob_score_, oob_decision_function_
+        Accuracy and class shares of the rows out of the bag, with `oob_score`; NaN for rows that
+        every tree drew.
+
+    Examples
+    --------
+    >>> from localmdi.datasets import make_led
+    >>> from localmdi.trees import RandomizedForestClassifier
+    >>> X, y = make_led()
+    >>> model = RandomizedForestClassifier(5000, categorical_features=range(7), random_state=0)
+    >>> importance = model.fit(X, y).local_importances_
+    >>> importance.shape, importance.unit, round(importance.baseline, 3)
+    ((10, 7), 'bits', 3.322)
+    >>> importance.mean().values.round(1)
+    array([0.4, 0.6, 0.5, 0.5, 0.7, 0.2, 0.4])
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters here
+        self,
+        n_estimators: int = 1000,
+        *,
+        max_features: Any = 1,
+        draw: str = "theory",
+        criterion: str = "entropy",
+        categorical_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        max_samples: Any = None,
+        oob_score: bool = False,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        keep_forest: bool = True,
+        tol: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.draw = draw
+        self.criterion = criterion
+        self.categorical_features = categorical_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.keep_forest = keep_forest
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomizedForestClassifier:
+        """Grow the forest on rows and their classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The training rows.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        sample_weight : array-like of shape (n_rows,) or None
+            Weights of the rows. Rows of weight 0 grow no trees, but get their importances too.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = RandomizedForestClassifier(50, random_state=0).fit(X, y)
+        >>> model.local_importances_.shape, model.score(X, y)
+        ((178, 13), 1.0)
+        """
+        check_choice("criterion", self.criterion, among=("entropy", "log_loss", "gini"))
+        self._fit(X, y, sample_weight=sample_weight)
+        if self.oob_score:
+            seen, shares = self._out_of_bag()
+            self.oob_decision_function_ = shares
+            best = self.classes_[shares[seen].argmax(axis=1)]
+            self.oob_score_ = float(np.mean(best == np.asarray(y).ravel()[seen]))
+        return self
+
+    def _read_problem(self, y: Any, sample_weight: Any, *, n_rows: int) -> Problem:
+        from sklearn.utils import check_array, check_consistent_length, column_or_1d
+        from sklearn.utils.class_weight import compute_sample_weight
+        from sklearn.utils.multiclass import check_classification_targets
+
+        if y is None:
+            raise ValueError(
+                "RandomizedForestClassifier requires y to be passed, but the target y is None."
+            )
+        checked = column_or_1d(check_array(y, ensure_2d=False, dtype=None), warn=True)
+        check_classification_targets(checked)
+        check_consistent_length(checked, np.empty(n_rows))
+        classes, label = np.unique(checked, return_inverse=True)
+        weight = self._weights(sample_weight, n_rows)
+        if self.class_weight is not None:
+            weight = weight * compute_sample_weight(self.class_weight, checked)
+        if not hasattr(self, "_grown") or not self.warm_start:
+            self.classes_, self.n_classes_, self.n_outputs_ = classes, len(classes), 1
+        entropy = self.criterion != "gini"
+        return Problem(
+            _core.Target(label.astype(np.uint32), len(classes), entropy),
+            n_values=len(classes),
+            center=np.zeros(len(classes)),
+            weight=weight,
+            classes=(classes,),
+            weighted=sample_weight is not None or self.class_weight is not None,
+        )
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the mean over trees of the class shares where each row ends.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+
+        Examples
+        --------
+        >>> model = RandomizedForestClassifier(10, random_state=0)
+        >>> model.fit([["a"], ["b"]], ["no", "yes"]).predict_proba([["a"], ["c"]])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
+        return self._predict_values(X)
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class with the largest mean share.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> model = RandomizedForestClassifier(10, random_state=0)
+        >>> model.fit([["a"], ["b"]], ["no", "yes"]).predict([["b"]]).tolist()
+        ['yes']
+        """
+        shares = self._predict_values(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

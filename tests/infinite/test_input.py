@@ -1,0 +1,162 @@
+"""Which samples are read as categories, and what is said about those that are not."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+
+from localmdi._validation import learn_categories, read_columns
+from localmdi.infinite import InfiniteImportance, infinite_mdi
+from localmdi.results import LocalImportance, load_importance
+
+Y = [0, 1, 1, 0]
+PLAIN = infinite_mdi([[0, 0], [0, 1], [1, 0], [1, 1]], Y).values
+COLUMNS = {"a": ["u", "u", "v", "v"], "b": ["p", "q", "p", "q"]}
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS).astype("category"),
+        pd.DataFrame({"a": [True, True, False, False], "b": [3.0, 4.0, 3.0, 4.0]}),
+        pl.DataFrame(COLUMNS, schema={"a": pl.Categorical, "b": pl.Enum(["q", "p"])}),
+        pa.table({name: pa.array(column).dictionary_encode() for name, column in COLUMNS.items()}),
+        np.array(list(zip(*COLUMNS.values(), strict=True))),
+        [["u", 1], ["u", 2], ["v", 1], ["v", 2]],
+    ],
+    ids=["text", "pandas categories", "bool and float", "polars", "pyarrow", "array", "list"],
+)
+def test_all_kinds_of_categories(X):
+    result = infinite_mdi(X, Y)
+    assert_array_equal(result.values, PLAIN)
+    assert_array_equal(infinite_mdi(X, Y, X).values, PLAIN)
+
+
+def test_categories_are_matched_by_value():
+    X = pd.DataFrame({"a": pd.Categorical(["u", "v", "u"], categories=["v", "u"])})
+    at = pd.DataFrame({"a": pd.Categorical(["u", "w"], categories=["u", "w"])})
+    result = infinite_mdi(X, [0, 1, 0], at)
+    assert result.support.tolist() == [1.0, 0.0]
+    assert list(result.to_frame().columns) == ["a"]
+
+
+def test_measured_numbers_need_bins():
+    X, y = np.array([[0.5, 1], [1.5, 0], [2.5, 1], [3.5, 0]]), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match=r"'x0' holds measured numbers, such as 0.5. .*bins"):
+        infinite_mdi(X, y)
+    for bins in (2, [2.0], {"x0": 2}, {0: [2.0]}):
+        result = infinite_mdi(X, y, [[1.9, 1], [2.0, 0]], bins=bins)
+        assert result.bins == {"x0": (2.0,)}
+        assert_array_equal(result.values[:, 0] > 0.4, [True, True])
+    assert infinite_mdi([[0], [1]], [0, 1]).bins is None
+    with pytest.raises(ValueError, match="keys of bins"):
+        infinite_mdi(X, y, bins={"z": 2})
+    with pytest.raises(ValueError, match="rising order"):
+        infinite_mdi(X, y, bins=[2, 1])
+    with pytest.raises(ValueError, match="must hold numbers"):
+        infinite_mdi([["a"], ["b"]], [0, 1], bins={0: 2})
+
+
+def test_missing_values():
+    X = pd.DataFrame({"a": ["u", None, "u", None], "b": [1.0, np.nan, np.nan, 1.0]})
+    with pytest.raises(ValueError, match="missing='category'"):
+        infinite_mdi(X, Y)
+    assert_array_equal(infinite_mdi(X, [0, 0, 1, 1], missing="category").values.round(6), PLAIN)
+    with pytest.raises(ValueError, match="missing must be"):
+        infinite_mdi(X, Y, missing="other")
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (np.zeros((0, 2)), [], {}, "at least one row"),
+        (np.zeros((2, 0)), [0, 1], {}, "at least one row"),
+        ([0, 1], [0, 1], {}, "two-dimensional"),
+        ([[0], [1]], [0], {}, "one entry per row"),
+        ([[0], [1]], [[0, 1], [1, 0]], {}, "one value per row"),
+        ([[0], [1]], [0.5, 1], {}, "must hold classes"),
+        ([[0], [1]], ["a", "b"], {"criterion": "variance"}, "finite numbers"),
+        ([[0], [1]], [0, np.inf], {"criterion": "variance"}, "finite numbers"),
+        ([[0], [1]], [1e300, -1e300], {"criterion": "variance"}, "Rescale y"),
+        ([[0], [1]], [0, None], {}, "missing values"),
+        ([[0], [1]], [0, 1], {"criterion": "mae"}, "criterion must be"),
+        ([[0], [1]], [0, 1], {"method": "fast"}, "method must be"),
+        ([[0], [1]], [0, 1], {"unseen": "guess"}, "unseen must be"),
+        ([[0], [1]], [0, 1], {"at": [[0, 1]]}, "columns of X"),
+        ([[0], [1]], [0, 1], {"sample_weight": [0, 0]}, "not all zero"),
+        ([[[]], [[1]]], [0, 1], {}, "X must"),
+        ([[{}], [{}]], [0, 1], {}, "hash"),
+        (np.array([["2020"], ["2021"]], dtype="M8[Y]"), [0, 1], {}, "dates"),
+        ([[0], [1]], [0, 1], {"method": "sampled", "profile": True}, "profile=True"),
+    ],
+)
+def test_refusals(X, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        infinite_mdi(X, y, **options)
+
+
+def test_scikit_learn_s_names_and_huge_weights():
+    X, y = [[0], [0], [1]], [0, 1, 1]
+    for ours, theirs in (("entropy", "log_loss"), ("variance", "squared_error")):
+        result = infinite_mdi(X, y, criterion=theirs)
+        assert_array_equal(result.values, infinite_mdi(X, y, criterion=ours).values)
+    heavy = infinite_mdi(X, y, sample_weight=[1e308, 1e308, 1e308])
+    assert_array_equal(heavy.values.round(12), infinite_mdi(X, y).values.round(12))
+
+
+def test_the_result_can_be_cut_joined_and_saved(tmp_path):
+    X = pd.DataFrame(COLUMNS, index=[5, 6, 7, 8])
+    result = infinite_mdi(X, Y, profile=True)
+    assert result[1:3].profile.shape == (2, 2, 2)
+    assert result[0].support.tolist() == [1.0]
+    assert result[:, "a"].profile is None
+    assert InfiniteImportance.concat([result, result]).shape == (8, 2)
+    with pytest.raises(ValueError, match=r"InfiniteImportance.concat"):
+        LocalImportance.concat([result, result])
+    result.save(tmp_path / "result.lmdi")
+    assert_array_equal(load_importance(tmp_path / "result.lmdi").values, result.values)
+    assert list(result.to_frame().index) == [5, 6, 7, 8]
+    with pytest.raises(ValueError, match="profile=True"):
+        infinite_mdi(X, Y).mean_profile()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.none(),
+            st.integers(-3, 3),
+            st.floats(width=16),
+            st.text("ab", max_size=1),
+            st.booleans(),
+        ),
+        max_size=8,
+    )
+)
+def test_encode_finds_every_learned_value(values):
+    column = np.fromiter(values, dtype=object, count=len(values))
+    learned = learn_categories(column)
+    codes = learned.encode(column)
+    assert (codes >= 0).all()
+    missing = [value is None or value != value for value in values]
+    assert_array_equal(codes[missing], len(learned.values))
+    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    assert [learned.values[c] for c in codes[~np.array(missing, dtype=bool)]] == present
+
+
+def test_columns_of_frames():
+    frame = pl.DataFrame({"n": [1, None], "s": ["x", None], "b": [True, None]})
+    columns = read_columns(frame)
+    assert columns.is_categorical == (False, True, True)
+    assert columns.names == ("n", "s", "b")
+    assert columns.arrays[0].dtype == np.float64
+    with pytest.raises(ValueError, match="single values"):
+        read_columns(pl.DataFrame({"l": [[1]]}))
+    with pytest.raises(ValueError, match="sparse"):
+        read_columns(csr_array((2, 2)))
