@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import explain, growth
+from benchmarks import explain, grow, growth, infinite
 from benchmarks.timing import header
 
 print(header(), flush=True)
 explain.main(sys.argv[1:])
 if not sys.argv[1:]:
     growth.main()
+    grow.main()
+    infinite.main()

@@ -45,9 +45,9 @@ def main(names: list[str]) -> None:
         )
         print(f"  measured {workload.name}", flush=True)
         if workload.name == "a1":
-            extra += [one_row(model, explainer, X), packing(model, explainer, X)]
+            extra += [one_row(model, explainer, X=X), packing(model, explainer, X=X)]
         if workload.name in ("b", "d"):
-            extra.append(two_threads(workload.name, model, explainer, X))
+            extra.append(two_threads(workload.name, model, explainer=explainer, X=X))
     print("\n".join(lines))
     for what, values in zip(("prepared", "unprepared"), zip(*ratios, strict=True), strict=True):
         mean = math.exp(sum(map(math.log, values)) / len(values))
@@ -73,7 +73,7 @@ def rival_seconds(model: Any, X: Any) -> dict[str, str]:
     return out
 
 
-def one_row(model: Any, explainer: lm.Explainer, X: Any) -> str:
+def one_row(model: Any, explainer: lm.Explainer, *, X: Any) -> str:
     """Line 3: one row with a packed model; medians over many rows, wall time."""
     rows = [X[i : i + 1] for i in range(0, len(X), len(X) // 30)]
     ours = np.median([best_wall({"x": lambda r=r: explainer(r)}, 1)["x"] for r in rows])
@@ -84,7 +84,7 @@ def one_row(model: Any, explainer: lm.Explainer, X: Any) -> str:
     )
 
 
-def packing(model: Any, explainer: lm.Explainer, X: Any) -> str:
+def packing(model: Any, explainer: lm.Explainer, *, X: Any) -> str:
     """Line 4: reading, validating and packing the model, beside explaining with it."""
     times = best_in_turn(
         {"pack": lambda: lm.Explainer(model), "explain": lambda: explainer(X)}, repeats=7
@@ -96,7 +96,7 @@ def packing(model: Any, explainer: lm.Explainer, X: Any) -> str:
     )
 
 
-def two_threads(name: str, model: Any, explainer: lm.Explainer, X: Any) -> str:
+def two_threads(name: str, model: Any, *, explainer: lm.Explainer, X: Any) -> str:
     """Line 5: wall time of one thread over two, ours and predict_proba's."""
 
     def predict(n_jobs: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.timing import best_in_turn
-from localmdi.infinite import infinite_mdi
+from localmdi import infinite_mdi
 
 if TYPE_CHECKING:
     from collections.abc import Callable

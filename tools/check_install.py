@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-import localmdi._core
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 
 import localmdi
+import localmdi._core
 
 
 def check_stable_abi(path: str) -> None:

@@ -30,6 +30,19 @@ std::vector<std::size_t> order_features(const Sample& sample) {
     return order;
 }
 
+// A sum of very many terms that keeps what rounding loses (Kahan).
+struct Sum {
+    double value = 0.0;
+    double lost = 0.0;
+
+    void add(double term) {
+        const double corrected = term - lost;
+        const double next = value + corrected;
+        lost = (next - value) - corrected;
+        value = next;
+    }
+};
+
 // A row that still matters at a set S.
 struct Item {
     std::uint32_t row;
@@ -63,9 +76,9 @@ public:
           levels_(p_ + 2),
           columns_(n_ * p_),
           end_(n_),
-          values_(n_ * p_, 0.0),
-          constant_(n_, 0.0),
-          slots_(sample.n_slots) {
+          slots_(sample.n_slots),
+          values_(n_ * p_),
+          constant_(n_) {
         const auto most = std::max_element(sample.codes.begin(), sample.codes.end());
         count_.resize(most == sample.codes.end() ? 2 : static_cast<std::size_t>(*most) + 2);
         for (std::size_t j = 0; j < p_; ++j)
@@ -92,7 +105,7 @@ public:
     void add_to(double* values, const std::vector<std::size_t>& order) const {
         for (std::size_t j = 0; j < p_; ++j)
             for (std::size_t i = 0; i < n_; ++i)
-                values[i * p_ + order[j]] += constant_[i] + values_[j * n_ + i];
+                values[i * p_ + order[j]] += constant_[i].value + values_[j * n_ + i].value;
     }
 
 private:
@@ -113,7 +126,7 @@ private:
         Level& level = levels_[depth];
         for (Item& item : level.items) {
             item.below = weight_.u(depth) * item.g;
-            constant_[item.row] += weight_.w(depth) * item.g;
+            constant_[item.row].add(weight_.w(depth) * item.g);
         }
         if (level.items.empty()) return;
         for (std::size_t j = first; j < p_; ++j) {
@@ -126,8 +139,8 @@ private:
     }
 
     void take(const Level& level, std::size_t j) {
-        double* const column = values_.data() + j * n_;
-        for (const Item& item : level.items) column[item.row] -= item.below;
+        Sum* const column = values_.data() + j * n_;
+        for (const Item& item : level.items) column[item.row].add(-item.below);
     }
 
     // Splits the groups of a level by feature j into the next level.
@@ -233,7 +246,8 @@ private:
     ShapleyWeights weight_;
     std::vector<Level> levels_;
     std::vector<std::int32_t> columns_;
-    std::vector<double> end_, values_, constant_, slots_, occurring_;
+    std::vector<double> end_, slots_, occurring_;
+    std::vector<Sum> values_, constant_;
     std::vector<std::size_t> present_;
     std::vector<std::uint32_t> sorted_, group_;
     std::vector<std::uint32_t> count_;  // one more than the largest number of categories

@@ -6,11 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from localmdi import datasets, exceptions, theory
-    from localmdi._api import as_forest, decompose_global, global_mdi, local_mdi, saabas
+    from localmdi._api import (
+        as_forest,
+        decompose_global,
+        forest_gap,
+        global_mdi,
+        local_mdi,
+        saabas,
+    )
     from localmdi._explainer import Explainer
     from localmdi.adapters import register_adapter
     from localmdi.forest import Forest, SplitKind, build_forest, load_forest
-    from localmdi.results import GlobalImportance, LocalImportance, load_importance
+    from localmdi.infinite import infinite_interactions, infinite_mdi, local_relevance
+    from localmdi.results import (
+        GlobalImportance,
+        InteractionImportance,
+        LocalImportance,
+        load_importance,
+    )
+    from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
 
 __version__ = "0.1.0"
 
@@ -18,17 +32,24 @@ __all__ = [
     "Explainer",
     "Forest",
     "GlobalImportance",
+    "InteractionImportance",
     "LocalImportance",
+    "RandomizedForestClassifier",
+    "RandomizedForestRegressor",
     "SplitKind",
     "as_forest",
     "build_forest",
     "datasets",
     "decompose_global",
     "exceptions",
+    "forest_gap",
     "global_mdi",
+    "infinite_interactions",
+    "infinite_mdi",
     "load_forest",
     "load_importance",
     "local_mdi",
+    "local_relevance",
     "register_adapter",
     "saabas",
     "theory",
@@ -39,15 +60,22 @@ _HOMES = {
     "Explainer": "_explainer",
     "Forest": "forest",
     "GlobalImportance": "results",
+    "InteractionImportance": "results",
     "LocalImportance": "results",
+    "RandomizedForestClassifier": "trees",
+    "RandomizedForestRegressor": "trees",
     "SplitKind": "forest",
     "as_forest": "_api",
     "build_forest": "forest",
     "decompose_global": "_api",
+    "forest_gap": "_api",
     "global_mdi": "_api",
+    "infinite_interactions": "infinite",
+    "infinite_mdi": "infinite",
     "load_forest": "forest",
     "load_importance": "results",
     "local_mdi": "_api",
+    "local_relevance": "infinite",
     "register_adapter": "adapters",
     "saabas": "_api",
 }

@@ -12,13 +12,15 @@ from localmdi.adapters import AdaptedModel, Candidate, adapt, in_bag_disagreemen
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.packing import Packing
 from localmdi.importance import decompose, global_importance, prediction_paths, tree_blocks
+from localmdi.infinite import measure_gap
 
 if TYPE_CHECKING:
     from localmdi.forest import Forest
+    from localmdi.infinite import ForestGap
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import FloatArray
 
-__all__ = ["as_forest", "decompose_global", "global_mdi", "local_mdi", "saabas"]
+__all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
 
 
 def as_forest(model: Any, *, values: bool = True) -> Forest:
@@ -264,3 +266,40 @@ def saabas(model: Any, X: Any, *, n_jobs: int | None = None) -> FloatArray | lis
     if classes is None or len(classes) == 1:
         return moves
     return np.split(moves, np.cumsum([len(labels) for labels in classes])[:-1], axis=2)
+
+
+def forest_gap(
+    model: Any, X: Any, y: Any, *, n_jobs: int | None = None, **options: Any
+) -> ForestGap:
+    """Measure how far a forest is from the infinite totally randomized one on its own sample.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        A forest grown on (X, y) with criterion entropy, gini or squared_error.
+    X, y
+        The sample, with categorical columns only.
+    n_jobs : int or None
+        As in `local_mdi`.
+    **options
+        As for `infinite_mdi`; the criterion is the model's.
+
+    Returns
+    -------
+    ForestGap
+        Which features are masked, which rows differ, and a table of both importances.
+
+    Examples
+    --------
+    With K = p the best segment wins at every split; the others are masked.
+
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from localmdi.datasets import make_led
+    >>> X, y = make_led()
+    >>> model = ExtraTreesClassifier(100, criterion="entropy", max_features=7, random_state=0)
+    >>> gap = forest_gap(model.fit(X, y), X, y)
+    >>> bool(gap.features[4] > 0.1), bool(gap.features[5] < -0.05)
+    (True, True)
+    """
+    local = local_mdi(model, X, n_jobs=n_jobs)
+    return measure_gap(local, X, y=y, n_jobs=n_jobs, **options)

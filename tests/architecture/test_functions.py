@@ -26,6 +26,7 @@ FIXED_IN_API = {
     "Distribution.from_samples",
     "decompose_global",
     "entropy",
+    "forest_gap",
     "infinite_interactions",
     "infinite_mdi",
     "is_locally_relevant",

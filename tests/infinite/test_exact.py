@@ -155,3 +155,12 @@ def test_rows_of_weight_zero_do_not_belong_to_the_sample():
     weighted = infinite_mdi(X, y, X[:3], sample_weight=[1, 1, 1, 0])
     assert_array_equal(weighted.values, infinite_mdi(X[:3], y[:3]).values)
     assert infinite_mdi(X, y, sample_weight=[1, 1, 1, 0]).support[3] == 1.0
+
+
+def test_many_small_terms_lose_no_digits():
+    X, y, _ = draw_sample(0, n_rows=14, n_features=40, full=True)
+    sample = read_sample(X, y)
+    rows = np.arange(3)
+    expected = by_way(sample, rows, "row dual")
+    for way in ("block search", "shared partition"):
+        assert_allclose(by_way(sample, rows, way), expected, atol=1e-13, rtol=0)
