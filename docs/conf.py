@@ -1,5 +1,6 @@
 """Settings of the documentation; `make docs` builds it and treats warnings as errors."""
 
+import re
 from importlib.metadata import version as installed_version
 
 project = "localmdi"
@@ -18,7 +19,16 @@ exclude_patterns = ["_build", "_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "localmdi"
 html_sidebars = {
-    page: [] for page in ("index", "adapters", "architecture", "contributing", "changelog")
+    page: []
+    for page in (
+        "index",
+        "adapters",
+        "grow",
+        "infinite",
+        "architecture",
+        "contributing",
+        "changelog",
+    )
 }
 
 myst_enable_extensions = ["dollarmath"]
@@ -42,6 +52,12 @@ def escape_bars(app, what, name, obj, options, lines):
             lines[index] = "``".join(parts)
 
 
+def skip_generated(app, what, name, obj, skip, options):
+    """Leave out scikit-learn's metadata routing: its generated docstrings link to its own pages."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", skip_generated)
     after_numpydoc = 900
     app.connect("autodoc-process-docstring", escape_bars, priority=after_numpydoc)
