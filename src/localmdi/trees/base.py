@@ -19,6 +19,8 @@ from localmdi.trees.table import Table, read_table
 from localmdi.trees.warm import add_earlier_trees, check_same_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
@@ -54,6 +56,12 @@ class RandomizedForest:
     True
     """
 
+    # What the estimators add: their parameters, and scikit-learn's way to read them all.
+    get_params: Callable[..., dict[str, Any]]
+    criterion: str
+    bootstrap: bool
+    n_jobs: int | None
+
     _grown: GrownForest | None
     _sums: tuple[FloatArray, FloatArray, FloatArray | None]
     _importances: FloatArray
@@ -61,7 +69,7 @@ class RandomizedForest:
     _seed: int
 
     def _fit(self, X: Any, y: Any, *, sample_weight: Any) -> None:
-        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        parameters: dict[str, Any] = self.get_params(deep=False)
         n_threads = count_threads(parameters["n_jobs"])
         n_trees = count_trees(parameters["n_estimators"])
         table = read_table(self, X)
@@ -94,7 +102,7 @@ class RandomizedForest:
         raise NotImplementedError
 
     def _earlier_forest(self, table: Table, problem: Problem) -> Forest | None:
-        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        parameters = self.get_params(deep=False)
         if not check_flag("warm_start", parameters["warm_start"]) or not hasattr(self, "_grown"):
             return None
         if not parameters["keep_forest"] or parameters["tol"] is not None:
@@ -137,7 +145,7 @@ class RandomizedForest:
         header = {
             "n_features": table.shape[1],
             "feature_names": table.names,
-            "criterion": self.criterion,  # type: ignore[attr-defined]
+            "criterion": self.criterion,
             "classes": problem.classes,
             "categories": table.categories if has_categories else None,
             "row_dtype": "float32",
@@ -148,12 +156,12 @@ class RandomizedForest:
         n_trees = growth.n_trees
         growth.values /= n_trees
         # With bootstrap the mean over rows is not the global importance, whose error this is.
-        bootstrap = self.bootstrap  # type: ignore[attr-defined]
+        bootstrap = self.bootstrap
         return LocalImportance(
             growth.values,
             float(growth.root[0]) / n_trees,
             residual=growth.residual / n_trees,
-            unit=UNITS[self.criterion],  # type: ignore[attr-defined]
+            unit=UNITS[self.criterion],
             feature_names=table.names,
             n_trees=n_trees,
             data=table.data,
@@ -211,7 +219,7 @@ class RandomizedForest:
 
     def _predict_values(self, X: Any) -> FloatArray:
         grown = self._trees()
-        n_threads = count_threads(self.n_jobs)  # type: ignore[attr-defined]
+        n_threads = count_threads(self.n_jobs)
         return grown.values(self._rows(X), n_threads=n_threads)
 
     def apply(self, X: Any) -> IntArray:
@@ -236,7 +244,7 @@ class RandomizedForest:
         [[1, 1], [2, 2], [0, 0]]
         """
         grown = self._trees()
-        n_threads = count_threads(self.n_jobs)  # type: ignore[attr-defined]
+        n_threads = count_threads(self.n_jobs)
         return grown.ends(self._rows(X), n_threads=n_threads)
 
     def _out_of_bag(self) -> tuple[AnyArray, FloatArray]:

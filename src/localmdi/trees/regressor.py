@@ -20,7 +20,7 @@ __all__ = ["RandomizedForestRegressor"]
 class RandomizedForestRegressor(
     RegressorMixin,  # type: ignore[misc] # scikit-learn has no types
     RandomizedForest,
-    BaseEstimator,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc] # the same
 ):
     """Totally randomized trees, and the best of K random splits, for one or several numbers.
 
