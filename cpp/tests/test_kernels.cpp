@@ -1,5 +1,6 @@
 // All kernels give one answer, to the last bit, and it is the one of a plain walk over the table.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "localmdi/level_kernel.hpp"
 #include "localmdi/local_mdi.hpp"
 #include "localmdi/paths.hpp"
 #include "localmdi/row_kernel.hpp"
@@ -127,14 +129,14 @@ void one_answer(bool mixed) {
     }
 }
 
-template <class Value>
+template <class Kernel, class Value>
 std::vector<double> by_tile(const PackedForest<Value>& forest, const std::vector<Value>& x,
                             std::size_t n, bool simd) {
     const std::size_t p = x.size() / n;
     std::vector<double> values(n * p), residual(n);
     Tile<Value> tile(p, n);
     tile.fill(dense(x, n), 0, n);
-    TileKernel<Value> kernel(forest, n);
+    Kernel kernel(forest, n);
     SumSink sink(values.data(), residual.data(), p);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
 #ifdef LOCALMDI_AVX2
@@ -173,8 +175,10 @@ void kernels_agree() {
         const auto forest = table.packed<Value>();
         const auto x = random_rows<Value>(random, n * p);
         const auto expected = by_row(forest, x, n);
-        CHECK(same_bits(by_tile(forest, x, n, false), expected));
-        if (has_avx2()) CHECK(same_bits(by_tile(forest, x, n, true), expected));
+        for (const bool simd : {false, has_avx2()}) {
+            CHECK(same_bits(by_tile<TileKernel<Value>>(forest, x, n, simd), expected));
+            CHECK(same_bits(by_tile<LevelKernel<Value>>(forest, x, n, simd), expected));
+        }
     }
 }
 
@@ -202,10 +206,51 @@ void deep_chains() {
         std::vector<float> x(2 * 300);
         for (float& value : x) value = static_cast<float>(below(random, 3200)) - 100;
         const auto expected = by_row(forest, x, 300);
-        CHECK(same_bits(by_tile(forest, x, 300, false), expected));
-        if (has_avx2()) CHECK(same_bits(by_tile(forest, x, 300, true), expected));
+        for (const bool simd : {false, has_avx2()}) {
+            CHECK(same_bits(by_tile<TileKernel<float>>(forest, x, 300, simd), expected));
+            CHECK(same_bits(by_tile<LevelKernel<float>>(forest, x, 300, simd), expected));
+        }
         check_near(run(forest, dense(x, 300)).values, plain_result(table, x, 300).values);
     }
+}
+
+// A balanced tree large enough that local_mdi sends the rows down level by level; every node splits
+// one of three features at the middle of what is left of it.
+void large_trees() {
+    Random random(8);
+    Table table;
+    table.n_features = 3;
+    const std::int64_t n_splits = (std::int64_t{1} << 16) - 1;
+    std::vector<std::array<double, 6>> boxes{{0, 1, 0, 1, 0, 1}};
+    for (std::int64_t k = 0; k < n_splits; ++k) {
+        const std::size_t f = below(random, 3);
+        auto first = boxes[static_cast<std::size_t>(k)], second = first;
+        const double middle = (first[2 * f] + first[2 * f + 1]) / 2;
+        first[2 * f + 1] = second[2 * f] = middle;
+        boxes.push_back(first);
+        boxes.push_back(second);
+        table.add_node(SplitKind::less_equal, static_cast<std::int32_t>(f), middle,
+                       {2 * k + 1, 2 * k + 2}, {}, k % 3 == 0 ? 0 : 1);
+        table.impurity.back() = uniform(random);
+    }
+    for (std::int64_t k = 0; k <= n_splits; ++k) {
+        table.add_leaf();
+        table.impurity.back() = uniform(random);
+    }
+    table.end_tree();
+    CHECK(!validate(table.view()));
+    const auto forest = table.packed<float>();
+    const std::size_t n = 20000;  // more than a tile
+    std::vector<float> x(3 * n);
+    for (float& value : x)
+        value = below(random, 50) == 0 ? std::nanf("") : static_cast<float>(uniform(random));
+    const Result all = run(forest, dense(x, n));
+    check_near(all.values, plain_result(table, x, n).values);
+    auto expected = by_row(forest, x, n);
+    expected.resize(3 * n);
+    CHECK(same_bits(all.values, expected));
+    check_same(all, run(forest, dense(x, n), Run{2, true}));
+    check_same(all, run(forest, dense(x, n), Run{1, false}));
 }
 
 // Vectors of exactly the promised size, so that the sanitizer sees a step beyond the slack.
@@ -224,7 +269,7 @@ void partition_keeps_order() {
                 (goes_first(node, x[rows[i]]) ? first : second).push_back(rows[i]);
             }
             const std::size_t kept =
-                Partition::split(node, x.data(), rows.data(), n, others.data());
+                Partition::split(node, x.data(), rows.data(), n, rows.data(), others.data());
             CHECK(kept == first.size());
             CHECK(std::equal(first.begin(), first.end(), rows.begin()));
             CHECK(std::equal(second.begin(), second.end(), others.begin()));
@@ -363,6 +408,7 @@ int main() {
     kernels_agree<float>();
     kernels_agree<double>();
     deep_chains();
+    large_trees();
     partition_keeps_order<ScalarPartition, float>();
     partition_keeps_order<ScalarPartition, double>();
 #ifdef LOCALMDI_AVX2

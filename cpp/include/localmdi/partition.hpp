@@ -20,17 +20,17 @@ inline constexpr std::size_t kMaxTile = std::size_t{1} << 16;
 // A list may be read and written this far past its end.
 inline constexpr std::size_t kSlack = 8;
 
-// Keeps the rows that go to the first child in `rows`, in order, writes the others to `others`, and
-// returns how many stay.
+// Writes the rows that go to the first child to `firsts`, in order, and the others to `others`;
+// returns how many go first. `firsts` may be `rows`.
 struct ScalarPartition {
     template <class Value>
-    static std::size_t split(const PackedNode<Value>& node, const Value* x, RowId* rows,
-                             std::size_t n, RowId* others) {
+    static std::size_t split(const PackedNode<Value>& node, const Value* x, const RowId* rows,
+                             std::size_t n, RowId* firsts, RowId* others) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const RowId row = rows[i];
             const bool first = goes_first(node, x[row]);
-            rows[kept] = row;
+            firsts[kept] = row;
             others[i - kept] = row;
             kept += first;
         }
@@ -60,8 +60,10 @@ struct Avx2Partition : ScalarPartition {
     using ScalarPartition::split;
 
     __attribute__((target("avx2,popcnt"))) static std::size_t split(const PackedNode<float>& node,
-                                                                    const float* x, RowId* rows,
-                                                                    std::size_t n, RowId* others) {
+                                                                    const float* x,
+                                                                    const RowId* rows,
+                                                                    std::size_t n, RowId* firsts,
+                                                                    RowId* others) {
         const __m256 threshold = _mm256_set1_ps(node.threshold);
         const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
         std::size_t kept = 0;
@@ -80,7 +82,7 @@ struct Avx2Partition : ScalarPartition {
             const auto shuffle = [](unsigned mask) {
                 return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
             };
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(rows + kept),
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(firsts + kept),
                              _mm_shuffle_epi8(ids, shuffle(first)));
             _mm_storeu_si128(reinterpret_cast<__m128i*>(others + (i - kept)),
                              _mm_shuffle_epi8(ids, shuffle(first ^ valid)));

@@ -7,14 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "localmdi/prefetch.hpp"
 #include "localmdi/routing.hpp"
 #include "localmdi/sinks.hpp"
-
-#if defined(__GNUC__)
-#define LOCALMDI_PREFETCH(place) __builtin_prefetch(place)
-#else
-#define LOCALMDI_PREFETCH(place) static_cast<void>(place)
-#endif
 
 namespace localmdi {
 

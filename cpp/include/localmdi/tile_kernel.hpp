@@ -71,7 +71,7 @@ private:
     bool descend(const Tile<Value>& tile, const PackedNode<Value>& node, Walk& walk) {
         const std::uint32_t f = node.split & kFeatureMask;
         const std::size_t kept =
-            Partition::split(node, tile.feature(f), walk.rows, walk.n, walk.free);
+            Partition::split(node, tile.feature(f), walk.rows, walk.n, walk.rows, walk.free);
         const std::size_t waiting = walk.n - kept;
         *walk.top++ = {values_[f], walk.rows, walk.free, waiting, node.child + 1, f};
         if (uses_[f]++ == 0) path_[walk.path_length++] = f;
