@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "localmdi/grow_plain.hpp"
 #include "localmdi/grow_tree.hpp"
 
 namespace localmdi {
@@ -62,19 +63,37 @@ struct Growing {
                             *std::max_element(rows.weight.begin(), rows.weight.end());
         total = std::max(total, most);
         const Sums criterion(target, whole && total < 0x1p52, total);
+        if constexpr (!std::is_same_v<Sums, ResponseSums>)
+            if (is_plain(rows, rules)) return run_plain(criterion, range, n_threads, interrupt);
         const std::size_t n_codes = count_codes(rows);
+        run_growers(range, n_threads, interrupt,
+                    [&] { return TreeGrower<Sums>(rows, rules, criterion, n_codes, interrupt); });
+    }
+
+    void run_plain(const Sums& criterion, TreeRange range, std::size_t n_threads,
+                   Interrupt& interrupt) const {
+        const auto run = [&](const auto& table) {
+            run_growers(range, n_threads, interrupt, [&] {
+                return PlainGrower(rows, target, rules, criterion, table, interrupt);
+            });
+        };
+        auto distinct = RankTable::distinct(rows);
+        if (distinct.empty()) run(NumberTable(rows));
+        else run(RankTable(rows, std::move(distinct)));
+    }
+
+    template <class MakeGrower>
+    void run_growers(TreeRange range, std::size_t n_threads, Interrupt& interrupt,
+                     MakeGrower make_grower) const {
         Turnstile turnstile;
         parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
-            return [&, grower = TreeGrower<Sums>(rows, rules, criterion, n_codes, interrupt),
+            return [&, grower = make_grower(),
                     chunk = GrowChunk(rows, target, sums.out_of_bag)](std::size_t which) mutable {
                 const std::size_t begin = which * kChunk,
                                   end = std::min(begin + kChunk, range.count);
                 for (std::size_t t = begin; t < end; ++t)
                     grower.grow(range.first + t, chunk, trees);
-                turnstile.pass(which, interrupt, [&] {
-                    if (trees) trees->blocks.push_back(chunk.take_trees());
-                    chunk.commit(sums);
-                });
+                turnstile.pass(which, interrupt, [&] { chunk.commit(sums, trees); });
             };
         });
     }

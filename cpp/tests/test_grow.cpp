@@ -149,8 +149,8 @@ void test_simd() {
             ids[i] = random.below(100);
             side[i] = random.below(2) ? 0xff : 0;
         }
-        const LowHigh first = collect(x.data(), ids.data(), n, a.data());
-        const LowHigh second = collect_avx2(x.data(), ids.data(), n, b.data());
+        const LowHigh<float> first = collect(x.data(), ids.data(), n, a.data());
+        const LowHigh<float> second = collect_avx2(x.data(), ids.data(), n, b.data());
         CHECK(first.low == second.low && first.high == second.high);
         CHECK(std::equal(a.begin(), a.begin() + n, b.begin()));
         auto same_ids = ids, same_others = others;

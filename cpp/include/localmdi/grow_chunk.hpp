@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <vector>
 
 #include "localmdi/grow.hpp"
+#include "localmdi/grow_cut.hpp"
 #include "localmdi/sinks.hpp"
 
 namespace localmdi {
@@ -22,7 +24,27 @@ public:
           out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0) {}
 
     void add_rows(const TreeImportance& importance, std::span<const std::uint32_t> rows) {
+#ifdef LOCALMDI_GROW_AVX2
+        if (avx2_ && importance.path.size() * 8 >= n_features_) {
+            for (const std::size_t row : rows) {
+                residual_[row] += importance.end_impurity;
+                add_avx2(values_.data() + row * n_features_, importance.values.data(), n_features_);
+            }
+            return;
+        }
+#endif
         SumSink(values_.data(), residual_.data(), n_features_).add(importance, rows);
+    }
+
+    // These rows will be added to soon: by then the memory they lie in should have arrived.
+    void expect_rows(std::span<const std::uint32_t> rows) const {
+#ifdef __GNUC__
+        constexpr std::size_t kLine = 64 / sizeof(double), kMostLines = 32;
+        if (n_features_ > kLine * kMostLines) return;
+        for (const std::size_t row : rows)
+            for (std::size_t f = 0; f < n_features_; f += kLine)
+                __builtin_prefetch(values_.data() + row * n_features_ + f, 1);
+#endif
     }
 
     // p(t) Δi(s_t, t): one split's part of the tree's global importances (Equation 2).
@@ -40,7 +62,7 @@ public:
         }
     }
 
-    void finish_tree(double root_impurity, bool has_split) {
+    void finish_tree(bool keep) {
         double total = 0;
         for (const double importance : tree_feature_) total += importance;
         double* const square = feature_.data() + n_features_;
@@ -52,12 +74,16 @@ public:
             if (total > 0) share[f] += importance / total;
         }
         std::fill(tree_feature_.begin(), tree_feature_.end(), 0.0);
-        root_[0] += root_impurity;
-        root_[1] += has_split;
+        root_[0] += tree[0].impurity;
+        root_[1] += tree[0].kind != SplitKind::leaf;
+        GrownTree grown = tree.end(keep);
+        if (keep) trees_.push_back(std::move(grown));
     }
 
     // Adds everything to the sums of the forest and starts anew.
-    void commit(const GrowSums& sums) {
+    void commit(const GrowSums& sums, GrownTrees* trees) {
+        if (trees) std::ranges::move(trees_, std::back_inserter(trees->trees));
+        trees_.clear();
         if (sums.chunk_squares)
             for (std::size_t i = 0; i < values_.size(); ++i)
                 sums.chunk_squares[i] += values_[i] * values_[i];
@@ -73,27 +99,25 @@ public:
         if (!out_of_bag_.empty()) move(out_of_bag_, sums.out_of_bag);
     }
 
-    // Hands over the trees, and makes room for as many.
-    TreeBlock take_trees() {
-        TreeBlock taken;
-        taken.nodes.reserve(trees.nodes.size());
-        std::swap(taken, trees);
-        return taken;
-    }
-
-    TreeBlock trees;
+    TreeWriter tree;
 
 private:
     template <class Vector>
     static void move(Vector& from, double* to) {
-        for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-        std::fill(from.begin(), from.end(), 0.0);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            to[i] += from[i];
+            from[i] = 0;
+        }
     }
 
     std::size_t n_features_, n_values_;
     LargeVector<double> values_;
     std::vector<double> residual_, feature_, tree_feature_, out_of_bag_;
     std::vector<double> root_ = {0, 0};
+    std::vector<GrownTree> trees_;
+#ifdef LOCALMDI_GROW_AVX2
+    bool avx2_ = has_avx2();
+#endif
 };
 
 }  // namespace localmdi

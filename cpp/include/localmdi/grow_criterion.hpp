@@ -26,6 +26,11 @@ public:
         return c > 0 ? c * std::log2(c) : 0.0;
     }
 
+    double operator()(std::uint32_t c) const {
+        if (c < table_.size()) return table_[c];
+        return c > 0 ? c * std::log2(static_cast<double>(c)) : 0.0;
+    }
+
 private:
     std::vector<double> table_;
 };
@@ -52,8 +57,12 @@ public:
         for (std::size_t c = 0; c < n_classes_; ++c) sums[0] += sums[1 + c];
     }
 
-    double impurity(const double* sums) const {
-        const double* const counts = sums + 1;
+    double impurity(const double* sums) const { return impurity(sums[0], sums + 1); }
+
+    // Of the weights of the classes, or the numbers of their rows.
+    template <class Count>
+    double impurity(Count total, const Count* counts) const {
+        const auto weight = static_cast<double>(total);
         if constexpr (kCriterion == Criterion::entropy) {
             // Two sums, so that an addition need not wait for the one before it.
             double even = 0, odd = 0;
@@ -63,22 +72,30 @@ public:
                 odd += log_(counts[c + 1]);
             }
             if (c < n_classes_) even += log_(counts[c]);
-            return std::max((log_(sums[0]) - (even + odd)) / sums[0], 0.0);
+            return std::max((log_(total) - (even + odd)) / weight, 0.0);
         } else {
             double square = 0;
-            for (std::size_t c = 0; c < n_classes_; ++c) square += counts[c] * counts[c];
-            return std::max(1.0 - square / (sums[0] * sums[0]), 0.0);
+            for (std::size_t c = 0; c < n_classes_; ++c) {
+                const auto count = static_cast<double>(counts[c]);
+                square += count * count;
+            }
+            return std::max(1.0 - square / (weight * weight), 0.0);
         }
     }
 
     bool pure(double impurity, std::span<const std::uint32_t>) const { return impurity == 0; }
 
-    // Puts the value of a leaf among those of the trees, and returns where.
+    // Puts the value of a leaf among those of the tree, and returns where.
     std::uint32_t store(const double* sums, double impurity, std::span<const std::uint32_t> rows,
-                        TreeBlock& trees) const {
+                        TreeWriter& tree) const {
+        return store_counts(sums + 1, impurity, rows, tree);
+    }
+    template <class Count>
+    std::uint32_t store_counts(const Count* counts, double impurity,
+                               std::span<const std::uint32_t> rows, TreeWriter& tree) const {
         if (impurity == 0 && !rows.empty()) return label_[rows[0]];
-        const auto place = static_cast<std::uint32_t>(trees.values.size() / n_classes_);
-        trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_classes_);
+        const auto place = static_cast<std::uint32_t>(tree.values.size() / n_classes_);
+        tree.values.insert(tree.values.end(), counts, counts + n_classes_);
         return kDense | place;
     }
 
@@ -126,9 +143,9 @@ public:
     }
 
     std::uint32_t store(const double* sums, double, std::span<const std::uint32_t>,
-                        TreeBlock& trees) const {
-        const auto place = static_cast<std::uint32_t>(trees.values.size() / n_outputs_);
-        trees.values.insert(trees.values.end(), sums + 1, sums + 1 + n_outputs_);
+                        TreeWriter& tree) const {
+        const auto place = static_cast<std::uint32_t>(tree.values.size() / n_outputs_);
+        tree.values.insert(tree.values.end(), sums + 1, sums + 1 + n_outputs_);
         return kDense | place;
     }
 

@@ -27,6 +27,14 @@ public:
         return static_cast<std::uint32_t>(product >> 32);
     }
 
+    // Uniform between two different numbers.
+    float cut(float low, float high) {
+        const double from = low, to = high;
+        const auto rounded = static_cast<float>(from + uniform() * (to - from));
+        // A cut that was rounded to the larger number would leave nothing above it.
+        return rounded < high ? rounded : low;
+    }
+
 private:
     static constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
 

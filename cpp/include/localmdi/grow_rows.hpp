@@ -81,7 +81,7 @@ public:
         const std::uint32_t* const ids = ids_.data() + counted.begin;
         loaded_ = feature;
         if (rows_.missing[feature]) return load_with_missing(x, ids, n);
-        const LowHigh range = collect_values(x, ids, n);
+        const LowHigh<float> range = collect_values(x, ids, n);
         return {range.low, range.high, n, 0};
     }
 
@@ -90,11 +90,7 @@ public:
         if (rows_.categorical[feature]) return {SplitKind::multiway, -1, feature, 0};
         Split split{SplitKind::less_equal, -1, feature, range.low};
         if (range.low < range.high) {
-            const double low = range.low, high = range.high;
-            const double cut = low + random.uniform() * (high - low);
-            // A cut that was rounded to the largest value would leave the second child empty.
-            const auto rounded = static_cast<float>(cut);
-            split.threshold = rounded < range.high ? rounded : range.low;
+            split.threshold = random.cut(range.low, range.high);
             if (rows_.missing[feature])
                 split.missing_child = static_cast<std::int8_t>(random.below(2));
         } else {
@@ -156,7 +152,7 @@ private:
                 .end = 0};
     }
 
-    LowHigh collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
+    LowHigh<float> collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
 #ifdef LOCALMDI_GROW_AVX2
         if (avx2_ && n >= 8) return collect_avx2(x, ids, n, values_.data());
 #endif
@@ -266,7 +262,7 @@ private:
     std::vector<std::uint8_t> side_;
     std::uint32_t loaded_ = kNone;
 #ifdef LOCALMDI_GROW_AVX2
-    bool avx2_ = __builtin_cpu_supports("avx2") != 0;
+    bool avx2_ = has_avx2();
 #endif
     std::vector<std::uint32_t> group_of_code_, codes_, bounds_, next_;
 };

@@ -13,15 +13,17 @@
 
 namespace localmdi {
 
+template <class Value>
 struct LowHigh {
-    float low, high;
+    Value low, high;
 };
 
 // Arrays may be read and written this far past their end.
 inline constexpr std::size_t kListSlack = 16;
 
 // values[i] = x[ids[i]], and the least and the largest; n > 0, no NaN.
-inline LowHigh collect(const float* x, const std::uint32_t* ids, std::uint32_t n, float* values) {
+inline LowHigh<float> collect(const float* x, const std::uint32_t* ids, std::uint32_t n,
+                              float* values) {
     float low = x[ids[0]], high = low;
     for (std::uint32_t i = 0; i < n; ++i) {
         const float v = values[i] = x[ids[i]];
@@ -47,6 +49,8 @@ inline std::uint32_t keep_first(const std::uint8_t* side, std::uint32_t* ids, st
 
 #ifdef LOCALMDI_GROW_AVX2
 
+inline bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
+
 // For each outcome of eight comparisons: where the chosen lanes stand, packed together.
 inline constexpr auto kPackLanes = [] {
     std::array<std::array<std::uint32_t, 8>, 256> table{};
@@ -58,9 +62,9 @@ inline constexpr auto kPackLanes = [] {
     return table;
 }();
 
-__attribute__((target("avx2"))) inline LowHigh collect_avx2(const float* x,
-                                                            const std::uint32_t* ids,
-                                                            std::uint32_t n, float* values) {
+__attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(const float* x,
+                                                                   const std::uint32_t* ids,
+                                                                   std::uint32_t n, float* values) {
     __m256 low = _mm256_set1_ps(x[ids[0]]), high = low;
     std::uint32_t i = 0;
     for (; i + 8 <= n; i += 8) {
@@ -90,6 +94,9 @@ __attribute__((target("avx2"))) inline LowHigh collect_avx2(const float* x,
 __attribute__((target("avx2"))) inline __m256i load8(const std::uint32_t* from) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
+__attribute__((target("avx2"))) inline void store8(std::uint32_t* to, __m256i lanes) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), lanes);
+}
 
 __attribute__((target("avx2,popcnt"))) inline std::uint32_t keep_first_avx2(
     const std::uint8_t* side, std::uint32_t* ids, std::uint32_t n, std::uint32_t* others) {
@@ -101,13 +108,13 @@ __attribute__((target("avx2,popcnt"))) inline std::uint32_t keep_first_avx2(
         const __m256i v = load8(ids + i);
         const __m256i stay = _mm256_permutevar8x32_epi32(v, load8(kPackLanes[first].data()));
         const __m256i go = _mm256_permutevar8x32_epi32(v, load8(kPackLanes[first ^ valid].data()));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(others + (i - kept)), go);
+        store8(others + (i - kept), go);
         if (n - i >= 8) {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(ids + kept), stay);
+            store8(ids + kept, stay);
         } else {
             // The ids after the node's last one belong to others.
             std::array<std::uint32_t, 8> last;
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(last.data()), stay);
+            store8(last.data(), stay);
             std::copy_n(last.begin(), static_cast<std::size_t>(__builtin_popcount(first)),
                         ids + kept);
         }

@@ -36,7 +36,8 @@ public:
         random_ = TreeRandom(rules_.seed, tree);
         chunk_ = &chunk;
         tree_ = tree;
-        first_node_ = chunk.trees.nodes.size();
+        // Every leaf has a counted row, and every split two children or more.
+        chunk.tree.begin(2 * rows_.n_rows);
         draw_rows();
         start();
         while (!stack_.empty()) {
@@ -46,14 +47,7 @@ public:
             if (next.restore) leave(next.feature, next.credit);
             else visit(next);
         }
-        const bool has_split = node(0).kind != SplitKind::leaf;
-        chunk.finish_tree(node(0).impurity, has_split);
-        if (keep) {
-            chunk.trees.end.push_back(chunk.trees.nodes.size());
-        } else {
-            chunk.trees.nodes.clear();
-            chunk.trees.values.clear();
-        }
+        chunk.finish_tree(keep);
     }
 
 private:
@@ -67,7 +61,7 @@ private:
         double credit;  // of `feature`, on the path to this node
     };
 
-    GrownNode& node(std::size_t which) { return chunk_->trees.nodes[first_node_ + which]; }
+    GrownNode& node(std::uint32_t which) { return chunk_->tree[which]; }
 
     void draw_rows() {
         weight_ = rows_.weight;
@@ -90,7 +84,7 @@ private:
         root_weight_ = child_sums_[0];
         min_weight_ = rules_.min_weight_leaf * root_weight_;
         Pending root{rows, pool_.reset(), 0, 0, 0, false, 0};
-        add_node(impurity, child_sums_.data(), 0);
+        chunk_->tree.add(child_sums_[0], impurity);
         if (empty || is_leaf(root, impurity)) finish(root, child_sums_.data());
         else push(root, child_sums_.data());
     }
@@ -98,18 +92,6 @@ private:
     void sum(Part counted, double* sums) const {
         for (const std::uint32_t row : lists_.ids(counted)) criterion_.add(sums, row, weight_[row]);
         criterion_.finish(sums);
-    }
-
-    void add_node(double impurity, const double* sums, std::uint32_t code) {
-        chunk_->trees.nodes.push_back({.weight = sums[0],
-                                       .impurity = impurity,
-                                       .threshold = 0,
-                                       .feature = -1,
-                                       .first_child = 0,
-                                       .n_children = 0,
-                                       .code = code,
-                                       .kind = SplitKind::leaf,
-                                       .missing_child = -1});
     }
 
     bool is_leaf(const Pending& at, double impurity) const {
@@ -196,14 +178,7 @@ private:
     // The split becomes part of the tree; children that are leaves are finished at once.
     void enter(const Split& split, Pending& at, double impurity) {
         const std::uint32_t f = split.feature;
-        const auto first = static_cast<std::uint32_t>(chunk_->trees.nodes.size() - first_node_);
-        GrownNode& parent = node(at.node);
-        parent.kind = split.kind;
-        parent.feature = static_cast<std::int32_t>(f);
-        parent.threshold = split.threshold;
-        parent.missing_child = split.missing_child;
-        parent.first_child = first;
-        parent.n_children = static_cast<std::uint32_t>(children_.size());
+        write_split(split, at.node);
         if (on_path_[f]++ == 0) path_.push_back(f);
         if (split.kind == SplitKind::multiway) {
             pool_.retire_feature(f, at.pool);
@@ -216,10 +191,9 @@ private:
             // Definition 1: what the row gains by going from t to this child belongs to the
             // feature.
             const double credit = before + (impurity - child_impurity_[k]);
-            const Pending child{
-                children_[k].rows, at.pool, first + k, at.depth + 1, f, false, credit};
             const double* const sums = child_sums_.data() + k * criterion_.n_sums();
-            add_node(child_impurity_[k], sums, children_[k].code);
+            const std::uint32_t which = chunk_->tree.add(sums[0], child_impurity_[k]);
+            const Pending child{children_[k].rows, at.pool, which, at.depth + 1, f, false, credit};
             if (!is_leaf(child, child_impurity_[k])) {
                 push(child, sums);
                 continue;
@@ -233,6 +207,22 @@ private:
         leave(f, before);
     }
 
+    void write_split(const Split& split, std::uint32_t which) {
+        TreeWriter& tree = chunk_->tree;
+        GrownNode& parent = tree[which];
+        parent.kind = split.kind;
+        parent.feature = static_cast<std::int32_t>(split.feature);
+        parent.missing_child = split.missing_child;
+        parent.first_child = tree.size();
+        if (split.kind != SplitKind::multiway) {
+            parent.threshold = split.threshold;
+            return;
+        }
+        parent.codes = static_cast<std::uint32_t>(tree.codes.size());
+        tree.codes.push_back(static_cast<std::uint32_t>(children_.size()));
+        for (const Child& child : children_) tree.codes.push_back(child.code);
+    }
+
     void leave(std::uint32_t feature, double credit) {
         credit_[feature] = credit;
         // Subtrees end in the reverse order in which they began.
@@ -242,7 +232,7 @@ private:
     void finish(const Pending& at, const double* sums) {
         GrownNode& leaf = node(at.node);
         const auto counted = lists_.ids(at.rows.counted);
-        leaf.first_child = criterion_.store(sums, leaf.impurity, counted, chunk_->trees);
+        leaf.first_child = criterion_.store(sums, leaf.impurity, counted, chunk_->tree);
         end_here(at.rows.passive, leaf.impurity, sums);
         chunk_->add_rows({tree_, credit_, path_, leaf.impurity}, counted);
     }
@@ -267,7 +257,7 @@ private:
 
     TreeRandom random_{0, 0};
     GrowChunk* chunk_ = nullptr;
-    std::size_t tree_ = 0, first_node_ = 0, n_visits_ = 0;
+    std::size_t tree_ = 0, n_visits_ = 0;
     double root_weight_ = 0, min_weight_ = 0, tie_tolerance_ = 0;
     std::span<const double> weight_;
     std::vector<double> drawn_;

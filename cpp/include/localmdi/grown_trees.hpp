@@ -2,7 +2,11 @@
 // asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "localmdi/forest_view.hpp"
@@ -13,11 +17,12 @@ namespace localmdi {
 struct GrownNode {
     double weight;
     double impurity;
-    float threshold;            // ordered splits
+    union {
+        float threshold;      // ordered splits
+        std::uint32_t codes;  // multiway splits: where the tree's `codes` tell of the children
+    };
     std::int32_t feature;       // −1 at a leaf
     std::uint32_t first_child;  // in this tree, siblings adjacent; a leaf: its value, see below
-    std::uint32_t n_children;
-    std::uint32_t code;  // the category that leads here from a multiway split
     SplitKind kind;
     std::int8_t missing_child;
 };
@@ -25,16 +30,68 @@ struct GrownNode {
 // A leaf's value: a class that all its rows have, or kDense and its place in `values`.
 inline constexpr std::uint32_t kDense = std::uint32_t{1} << 31;
 
-struct TreeBlock {
-    std::vector<std::size_t> end;  // of each tree, among the nodes
-    std::vector<GrownNode> nodes;
-    std::vector<double> values;  // n_values each: class weights, or sums of w·y
+// Room for the nodes of several trees: few large pieces are faster to get than many small ones.
+using NodeSlab = LargeVector<GrownNode>;
+
+struct GrownTree {
+    std::shared_ptr<const NodeSlab> slab;
+    std::span<const GrownNode> nodes;  // in the slab
+    std::vector<double> values;        // n_values each: class weights, or sums of w·y
+    std::vector<std::uint32_t> codes;  // of a multiway split: number of children, their categories
 };
 
-// Block after block, as they were grown: none is copied to join the others.
 struct GrownTrees {
     std::size_t n_values = 1;
-    std::vector<TreeBlock> blocks;
+    std::vector<GrownTree> trees;
+};
+
+// Tree after tree of one thread.
+class TreeWriter {
+public:
+    // A tree of at most max_nodes nodes.
+    void begin(std::size_t max_nodes) {
+        if (!slab_ || slab_->size() - used_ < max_nodes) {
+            const std::size_t size = slab_ ? std::min(2 * slab_->size(), kSlab) : 0;
+            slab_ = std::make_shared<NodeSlab>(std::max(size, max_nodes));
+            used_ = 0;
+        }
+        nodes_ = slab_->data() + used_;
+        n_nodes_ = 0;
+    }
+
+    // The children of a split must be added one after the other.
+    std::uint32_t add(double weight, double impurity) {
+        nodes_[n_nodes_] = {.weight = weight,
+                            .impurity = impurity,
+                            .threshold = 0,
+                            .feature = -1,
+                            .first_child = 0,
+                            .kind = SplitKind::leaf,
+                            .missing_child = -1};
+        return n_nodes_++;
+    }
+    std::uint32_t size() const { return n_nodes_; }
+    GrownNode& operator[](std::uint32_t node) { return nodes_[node]; }
+
+    // What was written since begin(); the next tree takes its place unless it is kept.
+    GrownTree end(bool keep) {
+        GrownTree tree{slab_, {nodes_, n_nodes_}, {}, {}};
+        std::swap(tree.values, values);
+        std::swap(tree.codes, codes);
+        if (keep) used_ += n_nodes_;
+        return tree;
+    }
+
+    std::vector<double> values;
+    std::vector<std::uint32_t> codes;
+
+private:
+    static constexpr std::size_t kSlab = std::size_t{1} << 15;
+
+    std::shared_ptr<NodeSlab> slab_;
+    std::size_t used_ = 0;
+    GrownNode* nodes_ = nullptr;
+    std::uint32_t n_nodes_ = 0;
 };
 
 // The node table of docs/format/forest.md.

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Growth", "GrowthPlan", "grow"]
 
-# A call of the kernel grows this many trees, so that a bar moves; a multiple of its chunk.
+# Where a bar must move or a tolerance be looked at, a call of the kernel grows this many trees; a
+# multiple of its chunk, so that the sums do not depend on it.
 _BATCH = 64
 # Standard errors from fewer chunks than this are too noisy to stop upon.
 _MIN_CHUNKS = 32
@@ -115,9 +116,10 @@ def grow(rows: Any, target: Any, *, plan: GrowthPlan, growth: Growth) -> bool:
     [0.918, 0.918, 0.918]
     """
     n_trees = plan.last - plan.first
+    batch = _BATCH if plan.progress or plan.tol is not None else n_trees
     with progress_bar(plan.progress, n_trees, unit="tree") as advance:
         while growth.n_trees < n_trees:
-            count = min(_BATCH, n_trees - growth.n_trees)
+            count = min(batch, n_trees - growth.n_trees)
             growth.add(rows, target, plan=plan, count=count)
             advance(count)
             if plan.tol is not None and growth.largest_error() <= plan.tol:

@@ -1,0 +1,132 @@
+// The kernel of the plain case grows the trees of the general one, bit for bit.
+#include <cstdint>
+#include <vector>
+
+#include "check.hpp"
+#include "localmdi/grow.hpp"
+#include "localmdi/grow_cut.hpp"
+#include "localmdi/grow_plain.hpp"
+#include "localmdi/grow_random.hpp"
+
+using namespace localmdi;
+
+namespace {
+
+struct Grown {
+    std::vector<double> values, residual, feature, root;
+    ForestArrays table;
+};
+
+Grown grow_forest(const TrainingRows& rows, const Target& target, const GrowRules& rules,
+                  std::size_t n_threads) {
+    const std::size_t p = rows.n_features;
+    Grown out{std::vector<double>(rows.n_rows * p), std::vector<double>(rows.n_rows),
+              std::vector<double>(3 * p), std::vector<double>(2), ForestArrays()};
+    double* const f = out.feature.data();
+    Interrupt interrupt;
+    GrownTrees trees;
+    trees.n_values = target.n_values;
+    grow(rows, target, rules, {0, 19},
+         {out.values.data(), nullptr, out.residual.data(), f, f + p, f + 2 * p, out.root.data(),
+          nullptr},
+         &trees, n_threads, interrupt);
+    out.table = to_arrays(trees);
+    return out;
+}
+
+void check_same(const Grown& a, const Grown& b) {
+    CHECK(a.values == b.values && a.residual == b.residual);
+    CHECK(a.feature == b.feature && a.root == b.root);
+    CHECK(a.table.tree_offset == b.table.tree_offset && a.table.child == b.table.child);
+    CHECK(a.table.feature == b.table.feature && a.table.threshold == b.table.threshold);
+    CHECK(a.table.weight == b.table.weight && a.table.impurity == b.table.impurity);
+    CHECK(a.table.value == b.table.value);
+}
+
+// n_levels different numbers a column, unevenly spaced, the more negative ones first; 0: any.
+void check_kernels(std::size_t n, std::size_t p, std::uint32_t n_levels, const GrowRules& rules) {
+    TreeRandom random(11, n + p);
+    std::vector<float> columns(n * p);
+    for (auto& x : columns) {
+        const double level = n_levels ? random.below(n_levels) : random.uniform() * 30;
+        x = static_cast<float>(level * level / 7 - 5);
+    }
+    std::fill_n(columns.begin(), n, 2.0f);  // a column that never varies
+    std::vector<std::uint32_t> label(n);
+    for (std::size_t i = 0; i < n; ++i)
+        label[i] = random.below(3) + (columns[(p - 1) * n + i] > 1 ? 1 : 0);
+    const std::vector<std::uint8_t> none(p, 0);
+    const std::vector<double> weight(n, 1.0);
+    const TrainingRows rows{n, p, columns, none, none, weight};
+    CHECK(RankTable::distinct(rows).empty() == (n_levels == 0 || n_levels > 256));
+    GrowRules general = rules;
+    general.min_weight_leaf = 1e-300;  // changes no tree, but is not plain
+    CHECK(is_plain(rows, rules) && !is_plain(rows, general));
+    for (const Criterion criterion : {Criterion::entropy, Criterion::gini}) {
+        const Target target{criterion, 4, label, {}};
+        const Grown plain = grow_forest(rows, target, rules, 1);
+        check_same(plain, grow_forest(rows, target, rules, 3));
+        check_same(plain, grow_forest(rows, target, general, 1));
+    }
+}
+
+void test_kernels() {
+    for (const std::uint32_t n_levels : {0, 2, 17, 256}) {
+        check_kernels(3000, 5, n_levels, GrowRules());
+        check_kernels(900, 40, n_levels, GrowRules());  // importances are added densely or sparsely
+    }
+    check_kernels(3000, 3, 300, GrowRules());
+    GrowRules limits;
+    limits.max_depth = 6;
+    limits.min_samples_split = 9;
+    check_kernels(1500, 4, 17, limits);
+    limits.max_depth = 0;
+    check_kernels(1500, 4, 0, limits);
+}
+
+#ifdef LOCALMDI_GROW_AVX2
+template <class Value>
+void check_loops(std::uint32_t n, TreeRandom& random) {
+    constexpr std::uint32_t kRows = 100;
+    std::vector<Value> x(3 * kRows), values(n + kListSlack), same_values(n + kListSlack);
+    for (auto& value : x) value = static_cast<Value>(random.below(256));
+    std::vector<std::uint32_t> ids(n + kListSlack), others(n + kListSlack);
+    for (auto& id : ids) id = random.below(kRows);
+    const Entries<Value> entries{x.data() + 1, 3};
+    const auto range = collect(entries, ids.data(), n, values.data());
+    const auto same = collect_avx2(entries, ids.data(), n, same_values.data());
+    CHECK(range.low == same.low && range.high == same.high);
+    CHECK(std::equal(values.begin(), values.begin() + n, same_values.begin()));
+    auto same_ids = ids;
+    const auto cut = static_cast<Value>(random.below(256));
+    const auto kept = order(values.data(), cut, ids.data(), n, others.data());
+    CHECK(order_avx2(values.data(), cut, same_ids.data(), n, others.data()) == kept);
+    CHECK(ids == same_ids);  // also those after the n, which belong to other nodes
+}
+
+void test_loops() {
+    if (!has_avx2()) return;
+    TreeRandom random(3, 0);
+    for (std::uint32_t n = 1; n < 70; ++n) {
+        check_loops<float>(n, random);
+        check_loops<std::uint8_t>(n, random);
+        std::vector<double> sum(n, 0.1), expected(n), values(n);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            values[i] = random.uniform();
+            expected[i] = sum[i] + values[i];
+        }
+        add_avx2(sum.data(), values.data(), n);
+        CHECK(sum == expected);
+    }
+}
+#else
+void test_loops() {}
+#endif
+
+}  // namespace
+
+int main() {
+    test_kernels();
+    test_loops();
+    return 0;
+}
