@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localmdi import datasets, exceptions, theory
+    from localmdi import datasets, exceptions, plots, theory
     from localmdi._api import (
         as_forest,
         decompose_global,
@@ -50,6 +50,7 @@ __all__ = [
     "load_importance",
     "local_mdi",
     "local_relevance",
+    "plots",
     "register_adapter",
     "saabas",
     "theory",

@@ -1,0 +1,269 @@
+"""The waterfall: one row's way from the uncertainty at the root down to what is left."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localmdi.plots.canvas import (
+    describe_x,
+    font_size,
+    get_axes,
+    label_width,
+    open_frame,
+    write_title,
+)
+from localmdi.plots.choose import check_local, largest_features, row_position
+from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
+from localmdi.plots.data import cell_text, read_data
+from localmdi.plots.labels import (
+    feature_labels,
+    format_value,
+    quantity,
+    row_title,
+    signed,
+)
+from localmdi.results.frames import dense
+
+if TYPE_CHECKING:
+    from localmdi.results import LocalImportance
+    from localmdi.typing import FloatArray, IntArray
+
+__all__ = ["WaterfallDisplay"]
+
+# A gap below this share of the scale is rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(eq=False, repr=False)
+class WaterfallDisplay:
+    """How each feature changed the uncertainty about one row, step by step.
+
+    The first bar is the uncertainty at the root, the last one what is left at the leaves, and the
+    bars between lead from one to the other: ``values.sum() == baseline - residual``. A step to
+    the left removed uncertainty, a step to the right added some. Usually made by `from_result`.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_steps,)
+        What each step removed, in the order drawn; negative if it added uncertainty.
+    step_names : tuple of str
+        Names of the features; then, if they are there, "N other features" and, for results
+        without some of the model's features, "features left out".
+    baseline : float
+        Impurity at the root.
+    residual : float
+        Impurity at the leaf.
+    unit : str
+        Unit of all of them.
+    data : tuple of str or None
+        The row's values of the features, as words; "" for steps that are no feature.
+    n_more : int
+        How many steps, at the end, are no single feature.
+    title : str
+        Which row it is.
+
+    Attributes
+    ----------
+    levels : ndarray of float64, shape (n_steps + 1,)
+        The uncertainty before the first step and after each.
+    figure_, ax_
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from localmdi.results import LocalImportance
+    >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+    ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
+    >>> display = WaterfallDisplay.from_result(result)
+    >>> display.levels
+    array([1.  , 0.5 , 0.25])
+    >>> plt.close(display.figure_)
+    """
+
+    values: FloatArray
+    step_names: tuple[str, ...]
+    _: KW_ONLY
+    baseline: float
+    residual: float
+    unit: str
+    data: tuple[str, ...] | None = None
+    n_more: int = 0
+    title: str = ""
+    figure_: Any = field(default=None, init=False)
+    ax_: Any = field(default=None, init=False)
+
+    @property
+    def levels(self) -> FloatArray:
+        """The uncertainty before the first step and after each.
+
+        Examples
+        --------
+        >>> WaterfallDisplay(np.array([0.75]), ("age",), baseline=1.0, residual=0.25,
+        ...                  unit="bits").levels
+        array([1.  , 0.25])
+        """
+        return self.baseline - np.concatenate([[0.0], np.cumsum(self.values)])
+
+    @classmethod
+    def from_result(
+        cls, result: LocalImportance, *, row: int = 0, max_features: int = 12, ax: Any = None
+    ) -> WaterfallDisplay:
+        """Draw one row of a local result.
+
+        Parameters
+        ----------
+        result : LocalImportance
+            Its `data`, when kept, stand beside the names.
+        row : int
+            Position of the row.
+        max_features : int
+            How many features get a step of their own, by decreasing absolute value; the others
+            make one step together.
+        ax : matplotlib axes or None
+            Where to draw; None: in a new figure.
+
+        Returns
+        -------
+        WaterfallDisplay
+
+        Examples
+        --------
+        >>> import matplotlib.pyplot as plt
+        >>> from localmdi.results import LocalImportance
+        >>> result = LocalImportance(np.array([[0.5, 0.25, 0.125]]), 1.0, unit="bits", n_trees=10,
+        ...     residual=np.array([0.125]), feature_names=("age", "dose", "sex"))
+        >>> WaterfallDisplay.from_result(result, max_features=1).step_names
+        ('age', '2 other features')
+        >>> plt.close("all")
+        """
+        check_local(result, "WaterfallDisplay")
+        row = row_position(row, len(result))
+        values = dense(result.values[[row]])[0]
+        shown = largest_features(values, max_features)
+        if len(shown) + 1 == len(values):  # one other feature may as well have its name
+            shown = largest_features(values, len(values))
+        baseline = float(np.broadcast_to(result.baseline, len(result))[row])
+        residual = float(result.residual[row])
+        rest = _rest(values, shown, change=baseline - residual)
+        display = cls(
+            np.concatenate([values[shown], list(rest.values())]),
+            (*(result.feature_names[i] for i in shown), *rest),
+            baseline=baseline,
+            residual=residual,
+            unit=result.unit,
+            data=_read_row(result, row, shown=shown, n_more=len(rest)),
+            n_more=len(rest),
+            title=row_title(result, row),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> WaterfallDisplay:
+        """Draw the waterfall.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None
+            Where to draw; None: in a new figure.
+
+        Returns
+        -------
+        WaterfallDisplay
+            Itself.
+
+        Examples
+        --------
+        >>> import matplotlib.pyplot as plt
+        >>> figure, ax = plt.subplots()
+        >>> display = WaterfallDisplay(np.array([0.75]), ("age",), baseline=1.0, residual=0.25,
+        ...                            unit="bits")
+        >>> [text.get_text() for text in display.plot(ax=ax).ax_.get_yticklabels()]
+        ['uncertainty at the root', 'age', 'left at the leaves']
+        >>> plt.close(figure)
+        """
+        n_lines = len(self.values) + 2
+        self.figure_, self.ax_ = get_axes(ax, (6.4, 1.1 + 0.28 * n_lines))
+        size = font_size(self.ax_, n_lines)
+        open_frame(self.ax_)
+        self._draw_bars()
+        self._draw_numbers(size)
+        labels = self._line_labels(label_width(self.ax_, size, share=0.75))
+        self.ax_.set_yticks(np.arange(n_lines), labels, fontsize=size)
+        self.ax_.set_ylim(n_lines - 0.4, -0.6)
+        describe_x(self.ax_, quantity(self.unit))
+        write_title(self.ax_, self.title, loc="left")
+        return self
+
+    def _draw_bars(self) -> None:
+        ax, levels = self.ax_, self.levels
+        n_steps = len(self.values)
+        ax.barh([0, n_steps + 1], [self.baseline, self.residual], height=0.75, color=LEVEL)
+        ax.barh(
+            np.arange(1, n_steps + 1),
+            -self.values,
+            left=levels[:-1],
+            height=0.75,
+            color=[REMOVED if value >= 0 else ADDED for value in self.values],
+        )
+        ax.vlines(
+            levels, np.arange(n_steps + 1), np.arange(1, n_steps + 2), color="0.5", linewidth=0.8
+        )
+        ax.axvline(0, color=ink(), linewidth=0.8)
+
+    def _draw_numbers(self, size: float) -> None:
+        levels = self.levels
+        scale = float(np.abs(self.values).max(initial=0.0)) or self.baseline
+        ends = [levels[0], *np.maximum(levels[:-1], levels[1:]), self.residual]
+        words = [signed(-value, scale) for value in self.values]
+        words = [
+            format_value(self.baseline, scale),
+            *words,
+            format_value(self.residual, scale),
+        ]
+        for line, (end, word) in enumerate(zip(ends, words, strict=True)):
+            self.ax_.annotate(
+                word,
+                (max(end, 0.0), line),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=size,
+            )
+        low, high = min(0.0, *levels), max(*levels, self.residual)
+        span = (high - low) or 1.0
+        self.ax_.set_xlim(low - 0.02 * span * (low < 0), high + 0.16 * span)
+
+    def _line_labels(self, width: int) -> list[str]:
+        what = quantity(self.unit).partition(" (")[0]
+        names = self.step_names
+        cells = ("",) * len(names) if self.data is None else self.data
+        ends = [f" = {cell}" if cell else "" for cell in cells]
+        n_features = len(names) - self.n_more
+        room = max(12, width - max(map(len, ends)))
+        labels = [*feature_labels(names[:n_features], room), *names[n_features:]]
+        steps = [label + end for label, end in zip(labels, ends, strict=True)]
+        return [f"{what} at the root", *steps, "left at the leaves"]
+
+
+def _rest(values: FloatArray, shown: IntArray, *, change: float) -> dict[str, float]:
+    """Return the steps that are no single feature, so that all steps add up to the change."""
+    rest = {}
+    n_others = len(values) - len(shown)
+    if n_others:
+        rest[f"{n_others} other features"] = float(np.delete(values, shown).sum())
+    gap = change - float(values.sum())
+    if abs(gap) > _ROUNDING * (np.abs(values).sum() + abs(change)):
+        rest["features left out"] = gap
+    return rest
+
+
+def _read_row(
+    result: LocalImportance, row: int, *, shown: IntArray, n_more: int
+) -> tuple[str, ...] | None:
+    columns = read_data(result, np.array([row]), columns=shown)
+    if columns is None:
+        return None
+    return (*(cell_text(column.raw[0]) for column in columns), *[""] * n_more)

@@ -1,0 +1,25 @@
+"""The programs of the gallery run without a warning, and each ends in a picture."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+PROGRAMS = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
+
+
+def test_six_programs():
+    assert len(PROGRAMS) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_program(path):
+    runpy.run_path(str(path))
+    assert plt.get_fignums()
+    code = path.read_text(encoding="utf-8")
+    last_cell = code.rpartition("# %%")[2]
+    assert "lm.plots." in last_cell
