@@ -1,0 +1,101 @@
+// The rows of the report, unpacked: the other side of encode.py.
+
+const content = JSON.parse(byId("report-data").textContent);
+
+const ARRAYS = new Map([
+  ["u1", Uint8Array],
+  ["u2", Uint16Array],
+  ["u4", Uint32Array],
+  ["i2", Int16Array],
+  ["f4", Float32Array],
+  ["f8", Float64Array],
+]);
+
+function unpack(packed) {
+  const text = atob(packed.data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return new (ARRAYS.get(packed.type))(bytes.buffer);
+}
+
+// A column answers with a number, a text, or null for a missing value.
+class Column {
+  constructor(encoded) {
+    this.isNumber = encoded.kind === "number";
+    this.levels = encoded.levels ?? null;
+    this.entries = unpack(encoded.levels ? encoded.codes : encoded.array);
+  }
+
+  at(row) {
+    const entry = this.entries[row];
+    if (this.levels) return entry < this.levels.length ? this.levels[entry] : null;
+    return Number.isNaN(entry) ? null : entry;
+  }
+
+  text(row) {
+    const value = this.at(row);
+    if (value === null) return "missing";
+    return this.isNumber ? numberText(value, 5) : value;
+  }
+
+  node(row) {
+    if (this.at(row) === null) return element("span", { class: "missing" }, "missing");
+    return isolated(this.text(row));
+  }
+}
+
+const column = (encoded) => (encoded ? new Column(encoded) : null);
+
+class Rows {
+  constructor(packed) {
+    this.unit = packed.unit;
+    this.quantity = packed.quantity;
+    this.names = packed.names;
+    this.position = unpack(packed.position);
+    this.n = this.position.length;
+    this.label = column(packed.label);
+    this.prediction = column(packed.prediction);
+    this.target = column(packed.target);
+    this.cells = packed.cells ? packed.cells.map(column) : packed.names.map(() => null);
+    this.baseline = unpack(packed.baseline);
+    this.residual = unpack(packed.residual);
+    this.nHidden = packed.n_hidden;
+    this.hidden = packed.hidden ? unpack(packed.hidden) : null;
+    this.scale = packed.values.scale;
+    this.steps = unpack(packed.values.steps);
+    this.errors = packed.errors;
+    this.errorSteps = packed.errors ? unpack(packed.errors.steps) : null;
+    this.index = new Map(Array.from(this.position, (position, row) => [position, row]));
+    this.decimals = decimalsFor(this.baseline.reduce((a, b) => Math.max(a, Math.abs(b)), 0));
+  }
+
+  value(row, feature) {
+    const step = this.steps[feature * this.n + row];
+    return step === -32768 ? NaN : step * this.scale[feature];
+  }
+
+  error(row, feature) {
+    if (!this.errorSteps) return NaN;
+    const step = this.errorSteps[feature * this.n + row];
+    if (step < 2) return step === 1 ? 0 : NaN;
+    return Math.exp(this.errors.low + (step - 2) * this.errors.width);
+  }
+
+  amount(number) {
+    return amountText(number, this.decimals);
+  }
+
+  // Features of a row, those that moved the uncertainty most first.
+  ranked(row) {
+    const order = this.names.map((_, feature) => feature);
+    const size = order.map((feature) => Math.abs(this.value(row, feature)) || 0);
+    return order.sort((a, b) => size[b] - size[a] || a - b);
+  }
+
+  differs(row) {
+    if (!this.prediction || !this.target) return false;
+    return this.prediction.at(row) !== this.target.at(row);
+  }
+}
+
+const rows = new Rows(content.rows);

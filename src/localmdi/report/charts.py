@@ -1,0 +1,151 @@
+"""The Vega-Lite specifications of the two overview charts.
+
+User text never becomes part of an expression or of a field's path: features are known by rank, and
+their names stand in a parameter. Colours are parameters too, which the page's script sets from its
+style sheet, so that charts follow light, dark and print.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from localmdi.typing import FloatArray
+
+__all__ = ["bar_chart", "beeswarm_chart"]
+
+_COLOURS = ("card", "ink", "muted", "line", "removed", "raised", "low", "high", "none")
+_STEP = 26
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif"
+
+
+def bar_chart(
+    names: Sequence[str], values: FloatArray, *, errors: FloatArray | None, unit: str
+) -> dict[str, Any]:
+    """Return bars of the global importances with two standard errors to each side.
+
+    Examples
+    --------
+    >>> spec = bar_chart(["a.b"], np.array([0.5]), errors=np.array([0.1]), unit="bits")
+    >>> spec["data"]["values"]
+    [{'rank': 0, 'value': 0.5, 'low': 0.3, 'high': 0.7}]
+    """
+    alt = _altair()
+    spread = np.zeros(len(values)) if errors is None else 2 * np.nan_to_num(errors)
+    table = [
+        {"rank": rank, "value": _digits(v), "low": _digits(v - e), "high": _digits(v + e)}
+        for rank, (v, e) in enumerate(zip(values.tolist(), spread.tolist(), strict=True))
+    ]
+    base = alt.Chart(alt.Data(values=table))
+    y = _feature_axis(alt)
+    bars = base.mark_bar(height={"band": 0.62}, cornerRadiusEnd=2).encode(
+        x=_amount_axis(alt, "value", title=f"global importance ({unit})"),
+        y=y,
+        color=alt.condition("datum.value < 0", _colour(alt, "raised"), _colour(alt, "removed")),
+        tooltip=alt.Tooltip("rank:Q"),
+    )
+    layers = [bars]
+    if spread.any():
+        for colour, width in (("card", 3.5), ("ink", 1.5)):  # the wide one is a halo on the bar
+            whiskers = base.mark_rule(strokeWidth=width, color=alt.ExprRef(colour))
+            layers.append(whiskers.encode(x="low:Q", x2="high:Q", y=y))
+    chart = alt.layer(*layers).properties(
+        description="Bars: the global importance of each feature. The table below says the same."
+    )
+    return _finish(alt, chart, names=names)
+
+
+def beeswarm_chart(names: Sequence[str], unit: str) -> dict[str, Any]:
+    """Return one strip of dots per feature, one dot per row; the page's script adds the dots.
+
+    Examples
+    --------
+    >>> beeswarm_chart(["a.b"], "bits")["layer"][1]["data"]
+    {'name': 'dots'}
+    """
+    alt = _altair()
+    colours = alt.Scale(domain=[0, 1], range=[alt.ExprRef("low"), alt.ExprRef("high")])
+    dots = (
+        alt.Chart(alt.NamedData("dots"))
+        .mark_circle(size=14, opacity=0.75, cursor="pointer")
+        .encode(
+            x=_amount_axis(alt, "value", title=f"{unit} removed for a row"),
+            y=_feature_axis(alt, n=len(names)),
+            yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1.15, 1.15])),
+            color=alt.condition(
+                "isValid(datum.shade)",
+                alt.Color("shade:Q", scale=colours, legend=None),
+                _colour(alt, "none"),
+            ),
+            tooltip=alt.Tooltip("rank:Q"),
+        )
+    )
+    zero = alt.Chart(alt.Data(values=[{}])).mark_rule(color=alt.ExprRef("muted"))
+    chart = alt.layer(zero.encode(x=alt.datum(0)), dots).properties(
+        description="Dots: the value of every row, by feature. The table of rows says the same."
+    )
+    return _finish(alt, chart, names=names)
+
+
+def _altair() -> Any:
+    import altair
+
+    return altair
+
+
+def _feature_axis(alt: Any, n: int | None = None) -> Any:
+    axis = alt.Axis(
+        labelExpr="names[datum.value]",
+        labelLimit=alt.ExprRef("limit"),
+        labelOverlap=False,
+        labelColor=alt.ExprRef("ink"),
+        domain=False,
+        ticks=False,
+        labelPadding=7,
+        title=None,
+    )
+    scale = alt.Undefined if n is None else alt.Scale(domain=list(range(n)))
+    return alt.Y("rank:O", axis=axis, scale=scale)
+
+
+def _amount_axis(alt: Any, field: str, *, title: str) -> Any:
+    muted, line = alt.ExprRef("muted"), alt.ExprRef("line")
+    axis = alt.Axis(
+        title=title,
+        labelColor=muted,
+        titleColor=muted,
+        gridColor=line,
+        domainColor=line,
+        tickColor=line,
+        tickCount=5,
+        format="~g",
+    )
+    return alt.X(f"{field}:Q", axis=axis)
+
+
+def _colour(alt: Any, name: str) -> Any:
+    return alt.value({"expr": name})
+
+
+def _finish(alt: Any, chart: Any, *, names: Sequence[str]) -> dict[str, Any]:
+    parameters = [alt.param(name=colour, value="gray") for colour in _COLOURS]
+    parameters += [alt.param(name="names", value=list(names)), alt.param(name="limit", value=160)]
+    finished = (
+        chart.add_params(*parameters)
+        .properties(width="container", height=_STEP * len(names))
+        .configure(font=_FONT, background="transparent", autosize={"type": "fit-x"})
+        .configure_view(stroke=None)
+        .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
+    )
+    spec: dict[str, Any] = finished.to_dict()
+    # The page says what it is; a library of another version would only warn about the address.
+    del spec["$schema"]
+    return spec
+
+
+def _digits(number: float) -> float | None:
+    return float(f"{number:.6g}") if np.isfinite(number) else None

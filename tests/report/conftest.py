@@ -1,0 +1,108 @@
+"""A browser for the pages, and a page that must not complain."""
+
+import os
+import shutil
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+RESET = """() => {
+  history.replaceState(null, "", location.pathname);
+  byId("tools").reset();
+  Object.assign(state, { sort: "position", descending: false, feature: 0 });
+  selectRows();
+  showTable();
+  showRow(0, false);
+}"""
+
+
+def absent(what):
+    """Skip, or fail where the browser is required."""
+    message = (
+        f"{what} is missing, so the report is not opened; tools/install_browser.sh installs it"
+    )
+    if os.environ.get("LOCALMDI_REQUIRE_BROWSER") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Give all tests that lack the browser one place, so that they make one line of the summary."""
+    report = yield
+    if report.skipped and "browser" in item.fixturenames:
+        report.longrepr = (__file__, 1, report.longrepr[2])
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        absent("Chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        absent("the Python package playwright")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+def open_offline(browser, path, complaints, *, address="", width=1280, **options):
+    """Open a file; note every error, and every request for anything else."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    context.set_offline(True)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    url = path.as_uri()
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    page.on("console", lambda line: line.type == "error" and complaints.append(line.text))
+    page.on("request", lambda one: one.url.partition("#")[0] != url and complaints.append(one.url))
+    page.goto(url + address)
+    page.wait_for_selector("#beeswarm canvas")
+    return page
+
+
+@pytest.fixture
+def visit(browser):
+    """Open files of which none may complain."""
+    complaints, pages = [], []
+
+    def open_file(path, **options):
+        pages.append(open_offline(browser, path, complaints, **options))
+        return pages[-1]
+
+    yield open_file
+    for page in pages:
+        page.context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def opened(browser, path):
+    """Open the file `path` of a module once, because that takes a second."""
+    complaints = []
+    page = open_offline(browser, path, complaints)
+    yield page, complaints
+    page.context.close()
+
+
+@pytest.fixture
+def page(opened):
+    """Return the page of the module, as it was when it opened."""
+    page, complaints = opened
+    page.evaluate(RESET)
+    yield page
+    assert complaints == []
