@@ -1,0 +1,124 @@
+"""``global``, ``infinite`` and ``demo``."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+
+import localmdi as lm
+
+
+def test_global_of_a_table(run, people):
+    arguments = ["global", people, "--target", "sick", "--trees", "8"]
+    document = json.loads(run(*arguments, "--json").out)
+    frame = pd.read_csv(people)
+    model = lm.RandomizedForestClassifier(8, random_state=0)
+    importance = lm.global_mdi(model.fit(frame.drop(columns="sick"), frame["sick"]))
+    listed = document["features"]
+    assert [entry["feature"] for entry in listed] == ["sex", "age", "city"]
+    np.testing.assert_allclose([entry["importance"] for entry in listed], importance.values)
+    np.testing.assert_allclose(
+        [entry["standard_error"] for entry in listed], importance.standard_error
+    )
+    outcome = run(*arguments, "-o", "out.csv")
+    assert " ± " in outcome.out
+    assert pd.read_csv("out.csv")["feature"].tolist() == ["sex", "age", "city"]
+
+
+def test_global_of_a_model(run, people, tmp_path):
+    frame = pd.read_csv(people).dropna()
+    X, y = frame[["age"]], frame["sick"]
+    model = RandomForestClassifier(4, random_state=0).fit(X, y)
+    skops.io.dump(model, tmp_path / "m.skops")
+    document = json.loads(run("global", "--model", "m.skops", "--json").out)
+    (entry,) = document["features"]
+    assert entry["importance"] == lm.global_mdi(model).values[0]
+    boosted = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
+    skops.io.dump(boosted, tmp_path / "m.skops")
+    outcome = run("global", "--model", "m.skops", "--json")
+    assert json.loads(outcome.out)["features"][0]["standard_error"] is None
+    assert "±" not in run("global", "--model", "m.skops").out
+
+
+def test_global_of_one_tree_has_no_error(run, people):
+    arguments = ["global", people, "--target", "sick", "--trees", "1", "--json"]
+    assert json.loads(run(*arguments).out)["features"][0]["standard_error"] is None
+
+
+@pytest.fixture
+def led(tmp_path):
+    X, y = lm.datasets.make_led()
+    frame = pd.DataFrame(X, columns=[f"segment {i}" for i in range(1, 8)])
+    frame.assign(digit=y).to_csv(tmp_path / "led.csv", index=False)
+    return tmp_path / "led.csv"
+
+
+def test_infinite(run, led):
+    outcome = run("infinite", led, "--target", "digit", "-o", "out.parquet")
+    assert outcome.code == 0, outcome.err
+    assert "infinitely many trees, exact" in outcome.out
+    written = pd.read_parquet("out.parquet")
+    result = lm.infinite_mdi(*lm.datasets.make_led())
+    np.testing.assert_allclose(written[[f"segment {i}" for i in range(1, 8)]], result.values)
+
+
+def test_infinite_at_some_rows(run, led, pages):
+    arguments = ["infinite", led, "--target", "digit", "--at", "6", "--criterion", "gini"]
+    outcome = run(*arguments, "--json", "--report", "r.html")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
+    X, y = lm.datasets.make_led()
+    expected = lm.infinite_mdi(X, y, X[6:7], criterion="gini").values[0]
+    (row,) = document["first_rows"]
+    assert row["row"] == 6
+    np.testing.assert_allclose(list(row["values"].values()), expected)
+    assert document["unit"] == "gini"
+    (page,) = pages
+    assert page["title"] == "digit in led.csv"
+    assert page["result"].data.to_pylist()[0]["segment 1"] == 1.0
+    assert "row 10 does not" in run(*arguments[:-3], "10").complaint
+
+
+def test_infinite_of_numbers(run, people):
+    arguments = ["infinite", people, "--target", "sick"]
+    assert "Pass --bins 4 to cut" in run(*arguments).complaint
+    assert "pass --missing category to treat" in run(*arguments, "--bins", "2").complaint
+    cut = [*arguments, "--missing", "category", "--bins"]
+    for bins in ("2", "age=2"):
+        document = json.loads(run(*cut, bins, "--json").out)
+        assert document["columns"]["age"] == "numbers cut into 2 bins"
+    assert "'height'" in run(*cut, "height=2").complaint
+    outcome = run(*cut, "2", "--criterion", "variance")
+    assert "needs a target of numbers" in outcome.complaint
+
+
+def test_infinite_regression(run, led):
+    document = json.loads(run("infinite", led, "--target", "segment 1", "--json").out)
+    assert document["unit"] == "bits"
+    arguments = ["infinite", led, "--target", "digit", "--criterion", "variance", "--json"]
+    assert json.loads(run(*arguments).out)["unit"] == "variance"
+
+
+def test_demo(run, pages):
+    outcome = run("demo", "--trees", "30")
+    assert outcome.code == 0, outcome.err
+    assert "3.3218 bits of uncertainty before a pixel is known" in outcome.out
+    assert "Row 0, target 0" in outcome.out
+    assert "bits are left" in outcome.out
+    assert "report: localmdi-demo.html" in outcome.out
+    (page,) = pages
+    assert (str(page["path"]), page["title"]) == ("localmdi-demo.html", "Handwritten digits")
+    assert page["result"].shape == (1797, 64)
+    assert page["target"][:3] == [0, 1, 2]
+
+
+def test_demo_as_json(run, pages):
+    outcome = run("demo", "--trees", "5", "--json", "--report", "d.html", "--max-features", "sqrt")
+    document = json.loads(outcome.out)
+    assert document["files"] == {"report": "d.html"}
+    (row,) = document["first_rows"]
+    assert sum(row["values"].values()) == pytest.approx(row["baseline"] - row["residual"])
+    assert len(document["mean"]) == 64

@@ -1,0 +1,138 @@
+"""The parts under the commands: samples of streams, selections of rows, kinds of columns."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from localmdi.cli.errors import sentence
+from localmdi.cli.kinds import Kind, KindGuess, as_kind
+from localmdi.cli.reservoir import Reservoir
+from localmdi.cli.selection import parse_rows
+from localmdi.cli.text import ranking, story
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def draw(lengths, size, seed=0):
+    reservoir = Reservoir(size, seed=seed, concat=pa.concat_tables)
+    start = 0
+    for length in lengths:
+        reservoir.add(pa.table({"x": np.arange(start, start + length)}), length)
+        start += length
+    table, rows = reservoir.result()
+    assert table["x"].to_pylist() == rows.tolist()
+    return rows.tolist()
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.integers(1, 40))
+def test_a_sample_does_not_depend_on_the_cuts(lengths, size):
+    assume(sum(lengths) > 0)
+    rows = draw(lengths, size)
+    assert rows == draw([sum(lengths)], size)
+    assert len(rows) == min(size, sum(lengths))
+    assert rows == sorted(set(rows))
+
+
+def test_every_row_has_the_same_chance():
+    counts = np.bincount(np.concatenate([draw([7, 7, 6], 5, seed) for seed in range(2000)]))
+    # 2000 · 5 / 20 = 500 each; six standard deviations of a binomial count.
+    assert np.abs(counts - 500).max() < 6 * np.sqrt(2000 * 0.25 * 0.75)
+
+
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20), st.integers(1, 7))
+def test_ranges_are_python_s(start, stop, single, cut):
+    wanted = {*range(30)[start:stop], single}
+    selection = parse_rows(f"{start}:{stop}, {single}")
+    found = []
+    for first in range(0, 30, cut):
+        n_rows = min(cut, 30 - first)
+        found += (first + selection.positions(first, n_rows)).tolist()
+    assert found == sorted(wanted)
+    assert max(found) < selection.end
+
+
+@pytest.mark.parametrize("text", ["", ",", "a", "1-3", "-1", "1:2:3", "1.5", "٣"])
+def test_selections_that_are_none(text):
+    with pytest.raises(ValueError, match="counted from 0"):
+        parse_rows(text)
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind"),
+    [
+        ([["1", "2.5", None]], Kind.NUMBER),
+        ([["1"], ["-1e-3", " 7 "]], Kind.NUMBER),
+        ([[None], [None]], Kind.NUMBER),
+        ([["1"], ["x"]], Kind.CATEGORY),
+        ([["2024-01-31", None], ["1999-12-31T23:59:59Z"]], Kind.DATE),
+        ([["1/31/24"], ["31/1/2024"]], Kind.DATE),
+        ([["1"], ["2024-01-31"]], Kind.CATEGORY),
+        ([["2024-01-31"], ["1"]], Kind.CATEGORY),
+        ([["2024-01-31"], ["soon"]], Kind.CATEGORY),
+        ([["1.2.3"], ["1.2.33"]], Kind.CATEGORY),
+        ([["true", "false"]], Kind.CATEGORY),
+        ([["1,5"]], Kind.CATEGORY),
+    ],
+)
+def test_kinds_of_texts(parts, kind):
+    guess = KindGuess()
+    for part in parts:
+        guess.see(pa.chunked_array([pa.array(part, pa.string())]))
+    assert guess.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "expected"),
+    [
+        (pa.array([True, None]), Kind.NUMBER, [1.0, None]),
+        (pa.array([3, None], pa.int8()), Kind.CATEGORY, ["3", None]),
+        (pa.array(["b", None]).dictionary_encode(), Kind.CATEGORY, ["b", None]),
+        (pa.array(["1", "2"]).dictionary_encode(), Kind.NUMBER, [1.0, 2.0]),
+        (pa.array([" True", "false"]), Kind.BOOLEAN, [True, False]),
+        (pa.array([1, 0]), Kind.BOOLEAN, [True, False]),
+    ],
+)
+def test_cells_become_what_a_model_knows(cells, kind, expected):
+    assert as_kind(pa.chunked_array([cells]), kind, name="x").to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "said"),
+    [
+        (pa.array(["perhaps"]), Kind.BOOLEAN, "must hold true or false"),
+        (pa.array([[1]]), Kind.CATEGORY, "must hold single values"),
+        (pa.array(["1", "x" * 500]), Kind.NUMBER, r"must hold numbers; got 'x{59}\. Correct"),
+    ],
+)
+def test_cells_that_do_not(cells, kind, said):
+    with pytest.raises(ValueError, match=said):
+        as_kind(pa.chunked_array([cells]), kind, name="x")
+
+
+def test_uncertainty_that_rises_is_shown_as_such():
+    row = {"row": 3, "baseline": 1.0, "residual": 1.5, "values": {"a": -0.75, "b": 0.25}}
+    assert story(row, unit="bits")[2:4] == [" +0.7500  a", f" {MINUS}0.2500  b"]
+    many = {f"x{i}": 0.1 for i in range(8)}
+    told = story({"row": 0, "baseline": 0.8, "residual": 0.0, "values": many}, unit="bits")
+    assert told[-2] == f" {MINUS}0.3000  3 other features together"
+
+
+def test_a_ranking_of_nothing():
+    assert ranking(["a"], [0.0], errors=[0.0]) == ["  a  0.0000 ± 0.0000"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "smaller --fit-rows"),
+        (ModuleNotFoundError("no", name="altair"), "altair, which is not installed; install it"),
+        (ValueError("x" * 5000), " … "),
+        (KeyError("x"), "unexpected KeyError"),
+    ],
+)
+def test_sentences(error, said):
+    assert said in sentence(error)
+    assert len(sentence(error)) < 1000
