@@ -1,0 +1,94 @@
+"""Figures and tables as files: SVG and PNG, CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from paper.piece import Claim, Picture, Piece, Table
+
+__all__ = [
+    "claims_table",
+    "csv_text",
+    "markdown_text",
+    "svg_text",
+    "write_piece",
+    "write_table",
+]
+
+
+def write_piece(piece: Piece, folder: Path) -> None:
+    """Write a piece's figures and tables into ``figures`` and ``tables`` of `folder`."""
+    for subfolder in ("figures", "tables"):
+        (folder / subfolder).mkdir(parents=True, exist_ok=True)
+    for picture in piece.figures:
+        path = folder / "figures" / picture.name
+        path.with_suffix(".svg").write_text(svg_text(picture), encoding="utf-8")
+        picture.figure.savefig(
+            path.with_suffix(".png"), dpi=200, facecolor="white", metadata={"Software": None}
+        )
+    for table in piece.tables:
+        write_table(table, folder / "tables")
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """Write a table as CSV and Markdown."""
+    (folder / f"{table.name}.csv").write_text(csv_text(table), encoding="utf-8")
+    (folder / f"{table.name}.md").write_text(markdown_text(table), encoding="utf-8")
+
+
+def claims_table(claims: Iterable[Claim], caption: str) -> Table:
+    """Return all claims as one table."""
+    from paper.piece import Table
+
+    rows = tuple((c.source, c.text, c.printed, c.ours, c.verdict) for c in claims)
+    return Table("claims", caption, ("source", "claim", "printed", "ours", "verdict"), rows)
+
+
+def svg_text(picture: Picture) -> str:
+    """Return the drawing as SVG: the same text for the same drawing, without a date."""
+    from matplotlib import rc_context
+
+    file = io.StringIO()
+    # The salt makes the ids inside the drawing its own: many drawings share the page.
+    with rc_context({"svg.hashsalt": picture.name, "svg.fonttype": "path"}):
+        picture.figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def csv_text(table: Table) -> str:
+    r"""Return the table as CSV, one header line.
+
+    Examples
+    --------
+    >>> from paper.piece import Table
+    >>> csv_text(Table("t", "A table.", ("a", "b"), ((1, "x,y"),)))
+    'a,b\n1,"x,y"\n'
+    """
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
+    return file.getvalue()
+
+
+def markdown_text(table: Table) -> str:
+    r"""Return the table as Markdown with its caption above.
+
+    Examples
+    --------
+    >>> from paper.piece import Table
+    >>> print(markdown_text(Table("t", "A table.", ("a",), (("I(Y;X|Z)",),))).strip())
+    A table.
+    <BLANKLINE>
+    | a |
+    |---|
+    | I(Y;X\|Z) |
+    """
+    lines = [table.columns, *table.rows]
+    cells = [[str(cell).replace("|", "\\|") for cell in line] for line in lines]
+    head, *body = ["| " + " | ".join(line) + " |" for line in cells]
+    return "\n".join([table.caption, "", head, "|" + "---|" * len(table.columns), *body, ""])

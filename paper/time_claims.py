@@ -1,0 +1,115 @@
+"""What the paper says about computing times, held against measured ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paper.data import load
+from paper.piece import EXACT, NOT_REPRODUCED, Claim
+
+__all__ = ["Seconds", "Statement", "statements"]
+
+PREDICTION, LOCAL, GLOBAL = "predict_proba", "Local MDI", "Global MDI"
+SAABAS, INTERPRETER = "Saabas (localmdi)", "Saabas (treeinterpreter)"
+TREESHAP, SAGE, GROWING = "TreeSHAP (shap)", "SAGE (sage-importance)", "growing the forest"
+
+# The paper says "much faster" and "strong advantage"; it gives no number.
+_MUCH = 10
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """A computing time for all rows; `scaled` if only a part of the rows was explained."""
+
+    value: float
+    scaled: bool = False
+
+    def __str__(self) -> str:
+        digits = f"{self.value:.3g}" if self.value < 999.5 else f"{float(f'{self.value:.3g}'):,.0f}"
+        return f"≈ {digits}" if self.scaled else digits
+
+
+# Computing times by dataset, then by measure.
+Times = dict[str, dict[str, Seconds]]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the paper, and how one time must compare with another for it to hold.
+
+    `datasets` are those it is tested on; `reading` says what the words are taken to mean.
+    """
+
+    source: str
+    text: str
+    reading: str
+    pair: tuple[str, str]
+    datasets: tuple[str, ...]
+    at_most: float = 1 / _MUCH
+
+    def claim(self, times: Times) -> Claim:
+        """Return the sentence with the measured ratios and the verdict."""
+        ours, theirs = self.pair
+        ratios = {
+            load(name).title: times[name][ours].value / max(times[name][theirs].value, 1e-9)
+            for name in self.datasets
+        }
+        return Claim(
+            self.source,
+            self.text,
+            self.reading,
+            f"{ours} / {theirs}: "
+            + ", ".join(f"{title} {value:.2g}" for title, value in ratios.items()),
+            EXACT if max(ratios.values()) <= self.at_most else NOT_REPRODUCED,
+        )
+
+
+def statements(times: Times) -> list[Statement]:
+    """Return the paper's statements that can be tested with these times."""
+    every = tuple(times)
+    many_rows = tuple(name for name in times if len(load(name).X) >= 100)
+    much = f"read as: at most 1/{_MUCH} of the time on every dataset of 100 rows or more"
+    saabas = "Saabas' importances are much faster to compute than TreeSHAP."
+    found = [
+        Statement(
+            "Section 4.1",
+            "Local MDI can be implemented very efficiently at no additional cost with respect to "
+            "the computation of a prediction.",
+            "no additional cost (read as: at most the time of predict_proba)",
+            (LOCAL, PREDICTION),
+            every,
+            at_most=1.0,
+        ),
+        Statement(
+            "Section 5",
+            "Local MDI results in a much more efficient and simpler estimation scheme than "
+            "TreeSHAP.",
+            f"much more efficient ({much})",
+            (LOCAL, TREESHAP),
+            many_rows,
+        ),
+        *(
+            Statement("Section 5", saabas, f"much faster ({much}; {how})", pair, many_rows)
+            for how, pair in (
+                ("both compiled", (SAABAS, TREESHAP)),
+                ("the paper's packages, Python against C", (INTERPRETER, TREESHAP)),
+            )
+        ),
+        Statement(
+            "Section 5",
+            "A strong advantage to global MDI over SAGE in terms of computing times.",
+            f"strong advantage (read as: at most 1/{_MUCH} of the time)",
+            (GLOBAL, SAGE),
+            tuple(name for name, of in times.items() if SAGE in of),
+        ),
+        Statement(
+            "Section 7",
+            "Local MDI importances do not require any extra computation with respect to the tree "
+            "construction.",
+            "no extra computation (read as: little, at most 1/4 of the time of growing)",
+            (LOCAL, GROWING),
+            every,
+            at_most=1 / 4,
+        ),
+    ]
+    return [s for s in found if s.datasets and all(s.pair[0] in times[n] for n in s.datasets)]
