@@ -17,17 +17,19 @@ CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja
 CREATED := $(VENV)/.python-$(PYTHON_VERSION)
 BUILD_TOOLS := $(VENV)/.build-tools
 BUILT := $(VENV)/.built
+APP_TOOLS := $(VENV)/.app-tools
 TEST_TOOLS := $(VENV)/.test-tools
+PAPER_TOOLS := $(VENV)/.paper-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers warnings bench docs format clean
+.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers warnings bench paper docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: $(BUILT) ## explain a forest on the handwritten digits
-	$(BIN)/python examples/first_steps.py
+demo: $(BUILT) $(APP_TOOLS) ## explain a forest on the handwritten digits, and write the report
+	$(BIN)/localmdi demo
 
 test: lint types layers warnings test-cpp test-sdist test-python ## everything that must hold before a commit
 
@@ -36,6 +38,9 @@ test-slow: test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, an
 
 bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
 	$(BIN)/python -m benchmarks
+
+paper: $(BUILT) $(PAPER_TOOLS) ## the paper's figures and tables, in paper-output (PAPER=--full for its own settings)
+	$(BIN)/python -m paper $(PAPER)
 
 docs: $(BUILT) $(DOCS_TOOLS) ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -78,10 +83,10 @@ test-python: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
 
 test-oldest: $(OLDEST_BUILT)
-	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture tests
+	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture --ignore=tests/paper tests
 
 clean: ## remove the environments and everything built
-	rm -rf $(VENV) $(OLDEST) build dist docs/_build docs/generated .coverage* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(OLDEST) build dist docs/_build docs/generated docs/gallery .coverage* .mypy_cache .ruff_cache .pytest_cache
 
 # Environments
 
@@ -97,6 +102,14 @@ $(BUILD_TOOLS): $(CREATED) pyproject.toml
 
 $(BUILT): $(BUILD_TOOLS) $(BUILD_FILES) $(CPP)
 	$(BIN)/python -m pip install -q --no-build-isolation -e .
+	touch $@
+
+$(APP_TOOLS): $(BUILT)
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[app]'
+	touch $@
+
+$(PAPER_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group paper
 	touch $@
 
 $(TEST_TOOLS): $(CREATED) pyproject.toml

@@ -8,16 +8,19 @@ author = "The localmdi developers"
 version = release = installed_version("localmdi")
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "localmdi"
+html_extra_path = ["paper"]  # the reproduction, one page that `python -m paper --full` made
 html_sidebars = {
     page: []
     for page in (
@@ -25,6 +28,10 @@ html_sidebars = {
         "adapters",
         "grow",
         "infinite",
+        "plots",
+        "report",
+        "cli",
+        "paper",
         "architecture",
         "contributing",
         "changelog",
@@ -39,6 +46,22 @@ autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the types stand in the numpydoc sections
 numpydoc_show_class_members = False
+
+# Pictures: the page on displays draws its own, and every example is run.
+plot_formats = [("png", 110)]
+plot_include_source = True
+plot_html_show_formats = False
+plot_html_show_source_link = False
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),  # a display is seen, not printed
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+}
 
 
 def escape_bars(app, what, name, obj, options, lines):

@@ -12,7 +12,14 @@ import localmdi
 from architecture.source import ROOT, assert_none
 
 ENTRY = re.compile(r"^   (\w+)$", re.MULTILINE)
-DOCUMENTED_MODULES = ["localmdi", "localmdi.datasets", "localmdi.results", "localmdi.theory"]
+DOCUMENTED_MODULES = [
+    "localmdi",
+    "localmdi.datasets",
+    "localmdi.plots",
+    "localmdi.report",
+    "localmdi.results",
+    "localmdi.theory",
+]
 MAX_NAMES = 25
 
 
