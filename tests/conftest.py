@@ -1,7 +1,9 @@
 """Settings of all tests."""
 
 import os
+import signal
 
+import pytest
 from hypothesis import settings
 
 # The profile "ci" repeats the same examples, so that an unlucky draw cannot stop a merge.
@@ -11,3 +13,11 @@ settings.register_profile(
     deadline=None,
 )
 settings.load_profile("localmdi")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c():
+    """Let Ctrl-C interrupt: a shell starts its background jobs with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
