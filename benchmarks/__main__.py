@@ -1,4 +1,4 @@
-"""``python -m benchmarks [workload ...]``: print every line of the speed table that exists."""
+"""``python -m benchmarks [NAME ...]``: print the lines of the speed table, all or some of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import sys
 
 from benchmarks import explain, grow, growth, infinite
 from benchmarks.timing import header
+from benchmarks.workloads import WORKLOADS
 
+EXPLAINED = [workload.name for workload in WORKLOADS]
+PARTS = {"growth": growth.main, "grow": grow.main, "infinite": infinite.main}
+
+names = sys.argv[1:]
+if unknown := set(names) - {*EXPLAINED, *PARTS}:
+    sys.exit(f"unknown: {', '.join(sorted(unknown))}; choose {', '.join([*EXPLAINED, *PARTS])}")
 print(header(), flush=True)
-explain.main(sys.argv[1:])
-if not sys.argv[1:]:
-    growth.main()
-    grow.main()
-    infinite.main()
+if not names or set(names) & {*EXPLAINED}:
+    explain.main([name for name in names if name in EXPLAINED])
+for name, run in PARTS.items():
+    if not names or name in names:
+        run()

@@ -70,4 +70,6 @@ def build_forest(**given: Unpack[ForestFields]) -> Forest:
     for field, default in defaults.items():
         if fields.get(field) is None:
             fields[field] = default()
+            if isinstance(fields[field], np.ndarray):
+                fields[field].flags.writeable = False  # so that the forest keeps it without a copy
     return Forest(**fields)
