@@ -37,7 +37,7 @@ def main(names: list[str]) -> None:
                 "apply": lambda m=model, X=X: m.apply(X),
                 "unprepared": lambda m=model, X=X: lm.local_mdi(m, X),
             },
-            repeats=2 if len(X) > 100_000 else 3,
+            repeats=3,
         )
         ratios.append((times["predict"] / times["explain"], times["predict"] / times["unprepared"]))
         rivals = rival_seconds(model, X)
