@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from localmdi.results import InteractionImportance, LocalImportance
 
@@ -74,13 +75,18 @@ def feature_labels(names: Sequence[str], width: int) -> list[str]:
     """
     labels = [elide(name, width) for name in names]
     alike = {label for label, count in Counter(labels).items() if count > 1}
-    seen: Counter[str] = Counter()
+    taken = {label for label in labels if label not in alike}
     for i, label in enumerate(labels):
         if label in alike:
-            seen[label] += 1
-            number = f" #{seen[label]}"
-            labels[i] = elide(names[i], max(3, width - len(number))) + number
+            labels[i] = next(new for new in _numbered(names[i], width) if new not in taken)
+            taken.add(labels[i])
     return labels
+
+
+def _numbered(name: str, width: int) -> Iterator[str]:
+    for n in count(1):
+        number = f" #{n}"
+        yield elide(name, max(3, width - len(number))) + number
 
 
 def quantity(unit: str) -> str:
