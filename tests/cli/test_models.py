@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import sklearn
 import skops.io
 from pyarrow import parquet
 from sklearn.compose import make_column_transformer
@@ -206,6 +207,10 @@ def test_our_estimators_in_skops(run, numbers):
     np.testing.assert_allclose(written["_prediction"], model.predict(X), rtol=1e-12)
 
 
+@pytest.mark.skipif(
+    sklearn.__version__.startswith("1.6."),
+    reason="skops loses the columns of scikit-learn 1.6's remainder, a type that is refused",
+)
 def test_a_pipeline_with_texts(run, people):
     frame = pd.read_csv(people)
     model = make_pipeline(

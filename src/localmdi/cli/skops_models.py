@@ -24,7 +24,6 @@ __all__ = ["load_skops"]
 _TRUSTED = frozenset(
     {
         "sklearn.tree._tree.Tree",
-        "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn before 1.7
         "numpy.dtype",
         "localmdi.forest.forest.Forest",
         "localmdi.results.local.LocalImportance",
