@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "avx2.hpp"
 #include "check.hpp"
 #include "localmdi/level_kernel.hpp"
 #include "localmdi/local_mdi.hpp"
@@ -20,14 +21,6 @@
 using namespace localmdi;
 
 namespace {
-
-bool has_avx2() {
-#ifdef LOCALMDI_AVX2
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
-}
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
@@ -253,29 +246,6 @@ void large_trees() {
     check_same(all, run(forest, dense(x, n), Run{1, false}));
 }
 
-// Vectors of exactly the promised size, so that the sanitizer sees a step beyond the slack.
-template <class Partition, class Value>
-void partition_keeps_order() {
-    Random random(6);
-    for (std::size_t n = 0; n < 70; ++n)
-        for (const std::uint32_t missing : {0u, kMissingFirst}) {
-            PackedNode<Value> node{};
-            node.threshold = Value(0.5);
-            node.split = missing;
-            const auto x = random_rows<Value>(random, 300);
-            std::vector<RowId> rows(n + kSlack), others(n + kSlack), first, second;
-            for (std::size_t i = 0; i < n; ++i) {
-                rows[i] = static_cast<RowId>(below(random, 300));
-                (goes_first(node, x[rows[i]]) ? first : second).push_back(rows[i]);
-            }
-            const std::size_t kept =
-                Partition::split(node, x.data(), rows.data(), n, rows.data(), others.data());
-            CHECK(kept == first.size());
-            CHECK(std::equal(first.begin(), first.end(), rows.begin()));
-            CHECK(std::equal(second.begin(), second.end(), others.begin()));
-        }
-}
-
 // Compressed rows with entries in any order; the last of two for one place counts.
 template <class Value>
 struct Compressed {
@@ -409,11 +379,6 @@ int main() {
     kernels_agree<double>();
     deep_chains();
     large_trees();
-    partition_keeps_order<ScalarPartition, float>();
-    partition_keeps_order<ScalarPartition, double>();
-#ifdef LOCALMDI_AVX2
-    if (has_avx2()) partition_keeps_order<Avx2Partition, float>();
-#endif
     tiles_of_compressed_rows<float>();
     tiles_of_compressed_rows<double>();
     compressed_rows_and_results<float>();
