@@ -42,9 +42,10 @@ def ledger(page):
         ({"target": [1, 2]}, ValueError, "target must have one entry per row; got 2 for 40 rows"),
         ({"prediction": np.zeros((40, 2))}, ValueError, r"one-dimensional.* shape \(40, 2\)"),
         ({"prediction": "a" * 40}, ValueError, "prediction must be one-dimensional.* got str"),
-        ({"max_rows": 0}, ValueError, "max_rows must be a positive integer; got 0"),
-        ({"max_features": 2.5}, ValueError, "max_features must be a positive integer; got 2.5"),
-        ({"max_rows": True}, ValueError, "max_rows must be a positive integer; got True"),
+        ({"max_shape": (0, 9)}, ValueError, r"two positive integers.*; got \(0, 9\)"),
+        ({"max_shape": (9, 2.5)}, ValueError, r"two positive integers.*; got \(9, 2.5\)"),
+        ({"max_shape": (True, 9)}, ValueError, r"two positive integers.*; got \(True, 9\)"),
+        ({"max_shape": 1000}, ValueError, "two positive integers.*; got 1000"),
         ({"title": 7}, TypeError, "title must be texts; got 7"),
         ({"notes": ["a", 7]}, TypeError, "notes must be texts; got 7"),
         ({"notes": 7}, TypeError, "notes must be texts; got 7"),
@@ -85,8 +86,8 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_the_path_comes_back_and_the_page_repeats(tmp_path):
     result = make_result(50, 4)
-    first = write_report(result, tmp_path / "a.html", max_rows=20)
-    second = write_report(result, str(tmp_path / "b.html"), max_rows=20)
+    first = write_report(result, tmp_path / "a.html", max_shape=(20, 100))
+    second = write_report(result, str(tmp_path / "b.html"), max_shape=(20, 100))
     assert isinstance(second, Path)
     assert first.read_bytes() == second.read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"a.html", "b.html"}
@@ -131,7 +132,7 @@ def test_every_kind_of_data(write_page, library):
 
 def test_sampled_rows_are_said_and_the_listed_ones_are_there(write_page):
     result = make_result(500, 4)
-    page = write_page(result, max_rows=60)
+    page = write_page(result, max_shape=(60, 100))
     assert "a sample of 60 of 500 rows" in page
     assert "<dd>500</dd>" in page  # what was explained, not what is shown
     position = unpack(written_data(page)["rows"]["position"])
@@ -141,12 +142,12 @@ def test_sampled_rows_are_said_and_the_listed_ones_are_there(write_page):
     assert set(linked) <= set(position)
     # Spread: no stretch of rows is empty.
     assert np.diff(position, prepend=0, append=500).max() < 3 * 500 / 48
-    assert "a sample of" not in write_page(result, max_rows=500)
+    assert "a sample of" not in write_page(result, max_shape=(500, 100))
 
 
 def test_hidden_features_are_said_and_summed(write_page):
     result = make_result(30, 20)
-    page = write_page(result, max_features=5)
+    page = write_page(result, max_shape=(1000, 5))
     assert "the 5 most important of 20 features" in page
     rows = written_data(page)["rows"]
     hidden = result.values.sum(axis=1) - unpack_values(rows).sum(axis=1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["REPORT_ROWS", "importance_of", "write_page"]
 
 REPORT_ROWS = 1000
+REPORT_FEATURES = 100
 
 
 def importance_of(forest: Forest, result: LocalImportance) -> GlobalImportance | None:
@@ -66,7 +67,7 @@ def write_page(
         target=_listed(rows.target),
         title=title,
         notes=tuple(notes),
-        max_rows=REPORT_ROWS,
+        max_shape=(REPORT_ROWS, REPORT_FEATURES),
     )
 
 

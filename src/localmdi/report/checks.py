@@ -14,13 +14,13 @@ from localmdi.report.cells import items
 from localmdi.results import GlobalImportance, LocalImportance
 
 __all__ = [
-    "check_count",
     "check_global",
     "check_libraries",
     "check_lines",
     "check_path",
     "check_result",
     "check_rows",
+    "check_shape",
 ]
 
 _LIBRARIES = ("jinja2", "altair", "vl_convert")
@@ -124,21 +124,28 @@ def check_rows(field: str, values: Any, *, n_rows: int) -> list[Any] | None:
     return listed
 
 
-def check_count(field: str, value: Any) -> int:
-    """Return a positive integer.
+def check_shape(value: Any) -> tuple[int, int]:
+    """Return how many rows and features a page may show.
 
     Examples
     --------
-    >>> check_count("max_rows", 0)
+    >>> check_shape((0, 100))
     Traceback (most recent call last):
-    ValueError: max_rows must be a positive integer; got 0. Pass an int of at least 1.
+    ValueError: max_shape must be two positive integers, rows and features; got (0, 100).
+    Pass a tuple such as (1000, 100).
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+    listed = list(value) if isinstance(value, tuple | list) else []
+    if len(listed) != 2 or not all(_is_count(length) for length in listed):
         raise ValueError(
-            f"{field} must be a positive integer; got {reprlib.repr(value)}. "
-            "Pass an int of at least 1."
+            f"max_shape must be two positive integers, rows and features; got "
+            f"{reprlib.repr(value)}. Pass a tuple such as (1000, 100)."
         )
-    return int(value)
+    return int(listed[0]), int(listed[1])
+
+
+def _is_count(value: Any) -> bool:
+    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_int and int(value) >= 1
 
 
 def check_lines(field: str, lines: Any) -> list[str]:

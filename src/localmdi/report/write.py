@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from localmdi.report.charts import bar_chart, beeswarm_chart
 from localmdi.report.checks import (
-    check_count,
     check_global,
     check_libraries,
     check_lines,
     check_path,
     check_result,
     check_rows,
+    check_shape,
 )
 from localmdi.report.data import collect_rows
 from localmdi.report.ledger import check_ledger
@@ -40,7 +40,7 @@ _CHARTED = 20
 _LISTED_RAISES = 12
 
 
-def write_report(  # noqa: PLR0913 - the public API fixed these names
+def write_report(
     result: LocalImportance,
     path: str | os.PathLike[str],
     *,
@@ -49,8 +49,7 @@ def write_report(  # noqa: PLR0913 - the public API fixed these names
     target: Any = None,
     title: str | None = None,
     notes: Iterable[str] = (),
-    max_rows: int = 1000,
-    max_features: int = 100,
+    max_shape: tuple[int, int] = (1000, 100),
 ) -> Path:
     """Write one HTML file that shows a result: it needs no network and no other file.
 
@@ -72,9 +71,10 @@ def write_report(  # noqa: PLR0913 - the public API fixed these names
         The page's title.
     notes : iterable of str, optional
         Lines on what was explained and how.
-    max_rows, max_features : int, default=1000 and 100
-        The page shows at most so many: rows spread evenly over all of them, and the most important
-        features. Means and checks are always of all. The defaults keep it below 2 MB.
+    max_shape : tuple of two ints, default=(1000, 100)
+        The page shows at most so many rows and features: rows spread evenly over all of them, and
+        the most important features. Means and checks are always of all. The defaults keep it below
+        2 MB.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def write_report(  # noqa: PLR0913 - the public API fixed these names
         "prediction": check_rows("prediction", prediction, n_rows=len(result)),
         "target": check_rows("target", target, n_rows=len(result)),
     }
-    limits = (check_count("max_rows", max_rows), check_count("max_features", max_features))
+    limits = check_shape(max_shape)
     heading = check_lines("title", [_TITLE if title is None else title])[0]
     lines = check_lines("notes", notes)
     file = check_path(path)
