@@ -111,11 +111,9 @@ def test_only_bindings_see_python():
 
 def test_where_a_row_goes_is_decided_in_one_place():
     # The vector form of the decision stands beside it, because intrinsics need a file of their own.
-    # While a tree grows, a cut is drawn among ranks that no fitted node knows; tests/trees hold the
-    # importances added up there to those of local_mdi, which routes the same rows.
     found = {
         path.name
         for path in cpp_files()
         if not is_test(path) and COMPARES_WITH_THRESHOLD.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"routing.hpp", "partition.hpp", "grow_cut.hpp"}
+    assert found == {"routing.hpp", "partition.hpp"}

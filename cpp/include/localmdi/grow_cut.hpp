@@ -6,6 +6,7 @@
 
 #include "localmdi/grow_simd.hpp"
 #include "localmdi/grow_table.hpp"
+#include "localmdi/partition.hpp"
 
 namespace localmdi {
 
@@ -32,7 +33,7 @@ std::uint32_t order(const Value* values, Value cut, std::uint32_t* ids, std::uin
         const std::uint32_t id = ids[i];
         ids[kept] = id;
         others[i - kept] = id;
-        kept += values[i] <= cut;
+        kept += is_at_most(values[i], cut);
     }
     std::copy_n(others, n - kept, ids + kept);
     return kept;
@@ -101,9 +102,7 @@ __attribute__((target("avx2"))) inline LowHigh<std::uint8_t> collect_avx2(
 
 // One bit per value: at most the cut.
 __attribute__((target("avx2"))) inline unsigned at_most8(const float* values, float cut) {
-    const __m256 v = _mm256_loadu_ps(values);
-    return static_cast<unsigned>(
-        _mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_set1_ps(cut), _CMP_LE_OQ)));
+    return at_most8(_mm256_loadu_ps(values), cut);
 }
 __attribute__((target("avx2"))) inline unsigned at_most8(const std::uint8_t* values,
                                                          std::uint8_t cut) {
