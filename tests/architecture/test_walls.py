@@ -24,9 +24,7 @@ OPTIONAL_LIBRARIES = {
 }
 SEES_PYTHON = re.compile(r"#\s*include\s*[<\"](?:Python\.h|nanobind/|pybind11/|numpy/)")
 
-COMPARES_WITH_THRESHOLD = re.compile(
-    r"[<>]=?\s*\w+(?:\.|->)threshold|[<>]=\s*threshold\b|_cmp_p[sd]"
-)
+COMPARES_WITH_THRESHOLD = re.compile(r"[<>]=?\s*\w+(?:\.|->)threshold|_cmp_p[sd]")
 
 
 def runtime_libraries():

@@ -33,7 +33,7 @@ std::uint32_t order(const Value* values, Value cut, std::uint32_t* ids, std::uin
         const std::uint32_t id = ids[i];
         ids[kept] = id;
         others[i - kept] = id;
-        kept += is_at_most(values[i], cut);
+        kept += values[i] <= cut;
     }
     std::copy_n(others, n - kept, ids + kept);
     return kept;

@@ -56,7 +56,7 @@ inline constexpr auto kCompress = [] {
     return table;
 }();
 
-// is_at_most for eight values, a bit each.
+// x <= threshold for eight values, a bit each.
 __attribute__((target("avx2"))) inline unsigned at_most8(__m256 values, float threshold) {
     return static_cast<unsigned>(
         _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_set1_ps(threshold), _CMP_LE_OQ)));

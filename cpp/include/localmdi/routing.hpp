@@ -8,18 +8,12 @@
 
 namespace localmdi {
 
-// The comparison of an ordered split; NaN is not at most anything.
-template <class Value>
-inline bool is_at_most(Value x, Value threshold) {
-    return x <= threshold;
-}
-
-// Ordered splits: x at most the threshold, a missing value where the split says. Without a branch,
-// because no predictor knows where the next row goes.
+// Ordered splits: x <= threshold, a missing value where the split says. Without a branch, because
+// no predictor knows where the next row goes.
 template <class Value>
 inline bool goes_first(const PackedNode<Value>& node, Value x) {
     const bool missing_first = node.split & kMissingFirst;
-    return is_at_most(x, node.threshold) | ((x != x) & missing_first);
+    return (x <= node.threshold) | ((x != x) & missing_first);
 }
 
 // Category splits; x is a category code. A code that is not in the set goes to the second child of
