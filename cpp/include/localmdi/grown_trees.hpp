@@ -86,7 +86,7 @@ public:
     std::vector<std::uint32_t> codes;
 
 private:
-    static constexpr std::size_t kSlab = std::size_t{1} << 15;
+    static constexpr std::size_t kSlab = std::size_t{1} << 16;
 
     std::shared_ptr<NodeSlab> slab_;
     std::size_t used_ = 0;
