@@ -2,6 +2,7 @@
 // importances of the training rows added up on the way: a row's path is known while its tree grows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +44,12 @@ struct GrowRules {
     double min_impurity_decrease = 0;
     std::size_t n_draws = 0;  // rows drawn with replacement for each tree; 0: take all
 };
+
+// Whether every row counts once in every tree.
+inline bool each_row_once(const TrainingRows& rows, const GrowRules& rules) {
+    return rules.n_draws == 0 &&
+           std::ranges::all_of(rows.weight, [](double weight) { return weight == 1; });
+}
 
 // Sums over trees, to which grow() adds. Trees are added in chunks of kChunk, each summed from
 // zero, chunks in order: the same bits for any number of threads.

@@ -41,8 +41,12 @@ template <class Criterion>
 class SplitChooser {
 public:
     SplitChooser(const GrowRules& rules, const Criterion& criterion, RowLists& lists,
-                 FeaturePool& pool)
-        : rules_(rules), criterion_(criterion), lists_(lists), pool_(pool) {}
+                 FeaturePool& pool, bool class_counts)
+        : rules_(rules),
+          criterion_(criterion),
+          lists_(lists),
+          pool_(pool),
+          class_counts_(class_counts) {}
 
     struct Node {
         Part counted;
@@ -139,17 +143,11 @@ private:
 
     // i(t) − Σ p(child | t) i(child); nothing if a child would be too small.
     std::optional<double> decrease_of(const Split& split, const Node& node) {
-        std::uint32_t n_groups = 0;
-        const auto groups = lists_.groups(split, node.counted, n_groups);
-        const auto ids = lists_.ids(node.counted);
-        const std::size_t n_sums = criterion_.n_sums();
-        sums_.assign(n_groups * n_sums, 0.0);
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            criterion_.add(sums_.data() + groups[i] * n_sums, ids[i], node.weight[ids[i]]);
-        if (rules_.min_samples_leaf > 1 && smallest(groups, n_groups) < rules_.min_samples_leaf)
+        if (rules_.min_samples_leaf > 1 && smallest_child(split, node) < rules_.min_samples_leaf)
             return std::nullopt;
         double left = 0;
-        for (std::uint32_t g = 0; g < n_groups; ++g) {
+        const std::size_t n_sums = criterion_.n_sums(), n_children = sum_children(split, node);
+        for (std::size_t g = 0; g < n_children; ++g) {
             double* const sums = sums_.data() + g * n_sums;
             criterion_.finish(sums);
             if (sums[0] < node.min_weight) return std::nullopt;
@@ -158,7 +156,31 @@ private:
         return node.impurity - left / node.sums[0];
     }
 
-    std::uint32_t smallest(std::span<const std::uint32_t> groups, std::uint32_t n_groups) {
+    // Returns how many children the split would have.
+    std::size_t sum_children(const Split& split, const Node& node) {
+        const std::size_t n_sums = criterion_.n_sums();
+#ifdef LOCALMDI_AVX2
+        if (class_counts_ && split.kind == SplitKind::less_equal && lists_.counts_first()) {
+            sums_.assign(2 * n_sums, 0.0);
+            double* const firsts = sums_.data();
+            double* const others = firsts + n_sums;
+            lists_.count_first(split, node.counted, {node.sums + 1, n_sums - 1}, firsts + 1);
+            for (std::size_t s = 1; s < n_sums; ++s) others[s] = node.sums[s] - firsts[s];
+            return 2;
+        }
+#endif
+        std::uint32_t n_groups = 0;
+        const auto groups = lists_.groups(split, node.counted, n_groups);
+        const auto ids = lists_.ids(node.counted);
+        sums_.assign(n_groups * n_sums, 0.0);
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            criterion_.add(sums_.data() + groups[i] * n_sums, ids[i], node.weight[ids[i]]);
+        return n_groups;
+    }
+
+    std::uint32_t smallest_child(const Split& split, const Node& node) {
+        std::uint32_t n_groups = 0;
+        const auto groups = lists_.groups(split, node.counted, n_groups);
         sizes_.assign(n_groups, 0);
         for (const std::uint32_t group : groups) ++sizes_[group];
         return *std::min_element(sizes_.begin(), sizes_.end());
@@ -168,6 +190,7 @@ private:
     const Criterion& criterion_;
     RowLists& lists_;
     FeaturePool& pool_;
+    bool class_counts_;  // a node's sums are the sizes of its classes, and its rows come by class
     std::vector<double> sums_;
     std::vector<std::uint32_t> sizes_;
 };

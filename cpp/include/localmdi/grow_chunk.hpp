@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "localmdi/grow.hpp"
-#include "localmdi/grow_cut.hpp"
+#include "localmdi/grow_simd.hpp"
 #include "localmdi/sinks.hpp"
 
 namespace localmdi {
@@ -24,7 +24,7 @@ public:
           out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0) {}
 
     void add_rows(const TreeImportance& importance, std::span<const std::uint32_t> rows) {
-#ifdef LOCALMDI_GROW_AVX2
+#ifdef LOCALMDI_AVX2
         if (avx2_ && importance.path.size() * 8 >= n_features_) {
             for (const std::size_t row : rows) {
                 residual_[row] += importance.end_impurity;
@@ -115,7 +115,7 @@ private:
     std::vector<double> residual_, feature_, tree_feature_, out_of_bag_;
     std::vector<double> root_ = {0, 0};
     std::vector<GrownTree> trees_;
-#ifdef LOCALMDI_GROW_AVX2
+#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
 #endif
 };

@@ -48,6 +48,7 @@ public:
     std::size_t n_sums() const { return n_classes_ + 1; }
     // Whether a child's sums may be taken as the rest of its parent's: exact for whole numbers.
     bool exact() const { return whole_; }
+    std::span<const std::uint32_t> label() const { return label_; }
 
     // The weight itself comes with finish(): adding to it here would make every row wait.
     void add(double* sums, std::uint32_t row, double weight) const {
@@ -114,6 +115,7 @@ public:
 
     std::size_t n_sums() const { return n_outputs_ + 2; }
     bool exact() const { return false; }
+    std::span<const std::uint32_t> label() const { return {}; }
 
     void add(double* sums, std::uint32_t row, double weight) const {
         const double* const y = response_.data() + row * n_outputs_;

@@ -11,19 +11,19 @@
 
 #include "localmdi/grow_chunk.hpp"
 #include "localmdi/grow_criterion.hpp"
-#include "localmdi/grow_cut.hpp"
+#include "localmdi/grow_simd.hpp"
 #include "localmdi/grow_features.hpp"
 #include "localmdi/grow_table.hpp"
 
 namespace localmdi {
 
 inline bool is_plain(const TrainingRows& rows, const GrowRules& rules) {
-    const auto all = [](auto values, auto wanted) {
-        return std::ranges::all_of(values, [&](auto value) { return value == wanted; });
+    const auto none = [](auto flags) {
+        return std::ranges::all_of(flags, [](auto flag) { return flag == 0; });
     };
-    return rules.max_features == 1 && rules.n_draws == 0 && rules.min_samples_leaf <= 1 &&
-           rules.min_weight_leaf <= 0 && rules.min_impurity_decrease <= 0 &&
-           all(rows.categorical, 0) && all(rows.missing, 0) && all(rows.weight, 1.0);
+    return rules.max_features == 1 && rules.min_samples_leaf <= 1 && rules.min_weight_leaf <= 0 &&
+           rules.min_impurity_decrease <= 0 && none(rows.categorical) && none(rows.missing) &&
+           each_row_once(rows, rules);
 }
 
 template <class Sums, class Table>
@@ -107,7 +107,7 @@ private:
     LowHigh<Value> load(std::uint32_t feature, const Node& at) {
         const auto entries = table_.entries(feature, at.size());
         const std::uint32_t* const ids = ids_.data() + at.begin;
-#ifdef LOCALMDI_GROW_AVX2
+#ifdef LOCALMDI_AVX2
         if (avx2_) return collect_avx2(entries, ids, at.size(), values_.data());
 #endif
         return collect(entries, ids, at.size(), values_.data());
@@ -115,10 +115,15 @@ private:
 
     std::uint32_t order_ids(const Node& at, Value cut) {
         std::uint32_t* const ids = ids_.data() + at.begin;
-#ifdef LOCALMDI_GROW_AVX2
-        if (avx2_) return order_avx2(values_.data(), cut, ids, at.size(), spare_.data());
+        const Value* const values = values_.data();
+#ifdef LOCALMDI_AVX2
+        const auto at_most = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+            return at_most8(values + i, cut);
+        };
+        if (avx2_) return order_avx2(at_most, ids, at.size(), spare_.data());
 #endif
-        return order(values_.data(), cut, ids, at.size(), spare_.data());
+        const auto stays = [=](std::uint32_t i) { return values[i] <= cut; };
+        return order(stays, ids, at.size(), spare_.data());
     }
 
     bool divide(Node& at, std::uint32_t feature, LowHigh<Value> range) {
@@ -237,7 +242,7 @@ private:
     std::vector<double> credit_;          // per feature: what the path to the current node gained
     std::vector<std::uint32_t> on_path_;  // per feature: how often the path splits it
     std::vector<std::uint32_t> path_;     // the features on it
-#ifdef LOCALMDI_GROW_AVX2
+#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
 #endif
 };

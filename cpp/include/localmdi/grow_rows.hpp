@@ -13,6 +13,7 @@
 
 #include "localmdi/grow.hpp"
 #include "localmdi/grow_random.hpp"
+#include "localmdi/grow_runs.hpp"
 #include "localmdi/grow_simd.hpp"
 #include "localmdi/routing.hpp"
 
@@ -50,19 +51,20 @@ struct ValueRange {
 
 class RowLists {
 public:
-    RowLists(const TrainingRows& rows, std::size_t n_codes)
+    // The rows of every node keep the order given.
+    RowLists(const TrainingRows& rows, std::size_t n_codes, std::vector<std::uint32_t> order)
         : rows_(rows),
+          order_(std::move(order)),
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
           group_(rows.n_rows),
-          values_(rows.n_rows),
-          side_(rows.n_rows + kListSlack),
+          values_(rows.n_rows + kListSlack),
           group_of_code_(n_codes, kNone) {}
 
     // All rows; those of positive weight count.
     NodeRows reset(std::span<const double> weight) {
         std::uint32_t counted = 0, passive = 0;
-        for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
+        for (const std::uint32_t row : order_) {
             if (weight[row] > 0) ids_[counted++] = row;
             else spare_[passive++] = row;
         }
@@ -117,6 +119,20 @@ public:
         return {group_.data(), n};
     }
 
+#ifdef LOCALMDI_AVX2
+    // Whether count_first may be called: of ordered splits, where the rows come class after class.
+    bool counts_first() const { return avx2_; }
+
+    // firsts[c] = how many of the sizes[c] rows of class c an ordered split would send first.
+    void count_first(const Split& split, Part counted, std::span<const double> sizes,
+                     double* firsts) {
+        if (loaded_ != split.feature) load(split.feature, counted);
+        bits_.resize(rows_.n_rows / 64 + 2);
+        mark_first_avx2(packed(split), values_.data(), counted.size(), bits_.data());
+        count_ones(bits_.data(), sizes, firsts);
+    }
+#endif
+
     // Orders the node's rows by child. Passive rows whose category no counted row has stay behind:
     // they are returned.
     Part divide(const Split& split, NodeRows rows, std::vector<Child>& children) {
@@ -140,7 +156,6 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-    static constexpr std::uint32_t kFew = kListSlack;
 
     static std::uint32_t code(float value) { return static_cast<std::uint32_t>(value); }
 
@@ -153,47 +168,24 @@ private:
     }
 
     LowHigh<float> collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
-#ifdef LOCALMDI_GROW_AVX2
-        if (avx2_ && n >= 8) return collect_avx2(x, ids, n, values_.data());
+#ifdef LOCALMDI_AVX2
+        if (avx2_) return collect_avx2(Entries<float>{x, 1}, ids, n, values_.data());
 #endif
-        return collect(x, ids, n, values_.data());
-    }
-
-    // A copy of the node, because bytes may alias anything and the loop would stay a scalar one.
-    static void compare(const PackedNode<float> node, const float* values, std::uint32_t n,
-                        std::uint8_t* side) {
-        for (std::uint32_t i = 0; i < n; ++i) side[i] = goes_first(node, values[i]) ? 0xff : 0;
+        return collect(Entries<float>{x, 1}, ids, n, values_.data());
     }
 
     // Puts the rows of the first child before the others; returns how many they are.
     std::uint32_t order_by_side(const PackedNode<float>& node, Part counted) {
         std::uint32_t* const ids = ids_.data() + counted.begin;
-        const std::uint32_t n = counted.size();
-        if (n <= kFew) return order_few(node, ids, n);
-        compare(node, values_.data(), n, side_.data());
-        std::uint32_t kept;
-#ifdef LOCALMDI_GROW_AVX2
-        if (avx2_) kept = keep_first_avx2(side_.data(), ids, n, spare_.data());
-        else
+        const float* const values = values_.data();
+#ifdef LOCALMDI_AVX2
+        const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+            return first8(node, _mm256_loadu_ps(values + i));
+        };
+        if (avx2_) return order_avx2(first, ids, counted.size(), spare_.data());
 #endif
-            kept = keep_first(side_.data(), ids, n, spare_.data());
-        std::copy_n(spare_.begin(), n - kept, ids + kept);
-        return kept;
-    }
-
-    // Most nodes are small: from both ends, without a second list.
-    std::uint32_t order_few(const PackedNode<float>& node, std::uint32_t* ids,
-                            std::uint32_t n) const {
-        std::array<std::uint32_t, kFew> old;
-        std::copy_n(ids, kFew, old.begin());  // of fixed length, so that it needs no call
-        std::uint32_t first = 0, last = n;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const bool goes = goes_first(node, values_[i]);
-            last -= !goes;
-            ids[goes ? first : last] = old[i];
-            first += goes;
-        }
-        return first;
+        const auto goes = [&](std::uint32_t i) { return goes_first(node, values[i]); };
+        return order(goes, ids, counted.size(), spare_.data());
     }
 
     ValueRange load_with_missing(const float* x, const std::uint32_t* ids, std::uint32_t n) {
@@ -257,11 +249,12 @@ private:
     }
 
     const TrainingRows& rows_;
+    std::vector<std::uint32_t> order_;
     std::vector<std::uint32_t> ids_, spare_, group_;
     std::vector<float> values_;
-    std::vector<std::uint8_t> side_;
+    std::vector<std::uint64_t> bits_;
     std::uint32_t loaded_ = kNone;
-#ifdef LOCALMDI_GROW_AVX2
+#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
 #endif
     std::vector<std::uint32_t> group_of_code_, codes_, bounds_, next_;

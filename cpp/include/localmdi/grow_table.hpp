@@ -16,13 +16,6 @@
 
 namespace localmdi {
 
-// Entries of one feature: `step` apart, indexed by row.
-template <class Value>
-struct Entries {
-    const Value* first;
-    std::size_t step;
-};
-
 // Large nodes read the columns; the rows of a small node are better read row by row, because they
 // then stay in the nearest cache whichever feature is drawn.
 template <class Value>

@@ -20,9 +20,10 @@ public:
           rules_(rules),
           criterion_(criterion),
           interrupt_(interrupt),
-          lists_(rows, n_codes),
+          lists_(rows, n_codes, rows_by_class(criterion.label(), rows.n_rows)),
           pool_(rows.n_features),
-          chooser_(rules, criterion, lists_, pool_),
+          chooser_(rules, criterion, lists_, pool_,
+                   !criterion.label().empty() && each_row_once(rows, rules)),
           credit_(rows.n_features),
           on_path_(rows.n_features),
           node_sums_(criterion.n_sums()) {}

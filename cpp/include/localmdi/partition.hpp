@@ -62,6 +62,14 @@ __attribute__((target("avx2"))) inline unsigned at_most8(__m256 values, float th
         _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_set1_ps(threshold), _CMP_LE_OQ)));
 }
 
+// goes_first for eight values, a bit each.
+__attribute__((target("avx2"))) inline unsigned first8(const PackedNode<float>& node, __m256 v) {
+    const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
+    const auto missing =
+        static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
+    return at_most8(v, node.threshold) | (missing & missing_first);
+}
+
 struct Avx2Partition : ScalarPartition {
     using ScalarPartition::split;
 
@@ -70,7 +78,6 @@ struct Avx2Partition : ScalarPartition {
                                                                     const RowId* rows,
                                                                     std::size_t n, RowId* firsts,
                                                                     RowId* others) {
-        const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; i += 8) {
             const RowId* r = rows + i;
@@ -78,10 +85,7 @@ struct Avx2Partition : ScalarPartition {
             const __m256 v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]],
                                             x[r[6]], x[r[7]]);
             const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
-            const unsigned below = at_most8(v, node.threshold);
-            const auto missing =
-                static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
-            const unsigned first = (below | (missing & missing_first)) & valid;
+            const unsigned first = first8(node, v) & valid;
             const __m128i ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
             const auto shuffle = [](unsigned mask) {
                 return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));

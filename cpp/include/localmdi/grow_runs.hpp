@@ -1,0 +1,56 @@
+// The rows of a node, class after class: what a candidate split would send first of a class is then
+// the number of ones in a run of bits, and no candidate has to look up the class of every row.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "localmdi/partition.hpp"
+
+namespace localmdi {
+
+// All rows in the order of their classes; in their own order without classes.
+inline std::vector<std::uint32_t> rows_by_class(std::span<const std::uint32_t> label,
+                                                std::size_t n_rows) {
+    std::vector<std::uint32_t> rows(n_rows);
+    std::iota(rows.begin(), rows.end(), 0u);
+    if (!label.empty())
+        std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return label[row]; });
+    return rows;
+}
+
+#ifdef LOCALMDI_AVX2
+
+// One bit per row. Reads up to seven values past their end, and sets their bits too.
+__attribute__((target("avx2"))) inline void mark_first_avx2(const PackedNode<float>& node,
+                                                            const float* values, std::uint32_t n,
+                                                            std::uint64_t* bits) {
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(bits);  // x86: the lowest bits come first
+    for (std::uint32_t i = 0; i < n; i += 8)
+        bytes[i / 8] = static_cast<std::uint8_t>(first8(node, _mm256_loadu_ps(values + i)));
+}
+
+// firsts[c] = the number of ones in the run of class c. The runs follow each other, sizes[c] bits
+// each; the word after the last one is read as well.
+__attribute__((target("popcnt"))) inline void count_ones(const std::uint64_t* bits,
+                                                         std::span<const double> sizes,
+                                                         double* firsts) {
+    std::uint64_t end = 0;
+    int before = 0, in_words = 0;  // ones before the run; ones in the words before the one at `bits`
+    const std::uint64_t* const begin = bits;
+    for (std::size_t c = 0; c < sizes.size(); ++c) {
+        end += static_cast<std::uint64_t>(sizes[c]);
+        while (bits < begin + end / 64) in_words += __builtin_popcountll(*bits++);
+        const std::uint64_t below = (std::uint64_t{1} << end % 64) - 1;
+        const int now = in_words + __builtin_popcountll(*bits & below);
+        firsts[c] = now - before;
+        before = now;
+    }
+}
+
+#endif
+
+}  // namespace localmdi
