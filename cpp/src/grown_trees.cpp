@@ -1,7 +1,10 @@
 #include "localmdi/grown_trees.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "localmdi/grow_criterion.hpp"
 
 namespace localmdi {
 
@@ -9,11 +12,15 @@ namespace {
 
 class Exporter {
 public:
-    explicit Exporter(const GrownTrees& trees) : n_values_(trees.n_values), trees_(trees.trees) {}
+    explicit Exporter(const GrownTrees& trees)
+        : n_values_(trees.n_values),
+          trees_(trees.trees),
+          entropy_({Criterion::entropy, n_values_, {}, {}}, true, kLogTable),
+          gini_({Criterion::gini, n_values_, {}, {}}, true, 0) {}
 
     ForestArrays run() {
         std::size_t n = 0;
-        for (const GrownTree& tree : trees_) n += tree.nodes.size();
+        for (const GrownTree& tree : trees_) n += tree.nodes.items.size();
         reserve(n);
         for (const GrownTree& tree : trees_) copy_tree(tree);
         return std::move(out_);
@@ -38,10 +45,16 @@ private:
 
     void copy_tree(const GrownTree& tree) {
         const auto root = static_cast<std::size_t>(out_.tree_offset.back());
-        const std::size_t n = tree.nodes.size();
+        const std::size_t n = tree.nodes.items.size();
         for (std::size_t i = 0; i < n; ++i) copy_node(tree, i, root);
         // Children lie after their parents: backwards, they are complete before they are needed.
-        for (std::size_t i = n; i-- > 0;) set_value(tree, i, root);
+        for (std::size_t i = n; i-- > 0;) sum(tree, i, root);
+        if (!tree.statistics.items.empty()) copy_statistics(tree, root);
+        else if (tree.criterion == Criterion::entropy) derive_statistics(entropy_, root, n);
+        else derive_statistics(gini_, root, n);
+        for (std::size_t at = root; at < root + n; ++at)
+            if (out_.weight[at] > 0)
+                for (std::size_t v = 0; v < n_values_; ++v) value(at)[v] /= out_.weight[at];
         out_.tree_offset.push_back(static_cast<std::int64_t>(root + n));
     }
 
@@ -51,15 +64,13 @@ private:
     }
 
     void copy_node(const GrownTree& tree, std::size_t i, std::size_t root) {
-        const GrownNode& node = tree.nodes[i];
+        const GrownNode& node = tree.nodes.items[i];
         const bool multiway = node.kind == SplitKind::multiway;
         const std::size_t at = root + i;
         out_.feature[at] = node.feature;
         out_.split_kind[at] = static_cast<std::uint8_t>(node.kind);
-        out_.threshold[at] = multiway ? 0 : node.threshold;
+        out_.threshold[at] = node.kind == SplitKind::less_equal ? node.threshold : 0;
         out_.missing_child[at] = node.missing_child;
-        out_.weight[at] = node.weight;
-        out_.impurity[at] = node.impurity;
         for (std::size_t k = 0; k < n_children(tree, node); ++k) {
             out_.child.push_back(static_cast<std::int64_t>(root + node.first_child + k));
             if (multiway) out_.category_bits.push_back(tree.codes[node.codes + 1 + k]);
@@ -68,29 +79,50 @@ private:
         out_.category_offset.push_back(static_cast<std::int64_t>(out_.category_bits.size()));
     }
 
-    void set_value(const GrownTree& tree, std::size_t i, std::size_t root) {
-        const GrownNode& node = tree.nodes[i];
-        const std::size_t k = n_values_;
-        double* const value = out_.value.data() + (root + i) * k;
-        std::fill_n(value, k, 0.0);
+    double* value(std::size_t at) { return out_.value.data() + at * n_values_; }
+
+    // Of the weights of the classes, or of w·y.
+    void sum(const GrownTree& tree, std::size_t i, std::size_t root) {
+        const GrownNode& node = tree.nodes.items[i];
+        double* const sums = value(root + i);
+        std::fill_n(sums, n_values_, 0.0);
         if (node.kind != SplitKind::leaf) {
             for (std::size_t c = 0; c < n_children(tree, node); ++c) {
-                const std::size_t child = node.first_child + c;
-                const double share = tree.nodes[child].weight / node.weight;
-                const double* const below = out_.value.data() + (root + child) * k;
-                for (std::size_t v = 0; v < k; ++v) value[v] += share * below[v];
+                const double* const below = value(root + node.first_child + c);
+                for (std::size_t v = 0; v < n_values_; ++v) sums[v] += below[v];
             }
         } else if (node.first_child & kDense) {
-            const double* const sums = tree.values.data() + (node.first_child ^ kDense) * k;
-            if (node.weight > 0)
-                for (std::size_t v = 0; v < k; ++v) value[v] = sums[v] / node.weight;
+            const std::size_t place = node.first_child ^ kDense;
+            std::copy_n(tree.values.data() + place * n_values_, n_values_, sums);
         } else {
-            value[node.first_child] = 1;
+            const auto statistics = tree.statistics.items;
+            sums[node.first_child] = statistics.empty() ? node.n_rows : statistics[i].weight;
         }
     }
 
+    void copy_statistics(const GrownTree& tree, std::size_t root) {
+        for (std::size_t i = 0; i < tree.statistics.items.size(); ++i) {
+            out_.weight[root + i] = tree.statistics.items[i].weight;
+            out_.impurity[root + i] = tree.statistics.items[i].impurity;
+        }
+    }
+
+    // Whole numbers: the same bits as while growing.
+    template <class Sums>
+    void derive_statistics(const Sums& criterion, std::size_t root, std::size_t n) {
+        for (std::size_t at = root; at < root + n; ++at) {
+            const double weight = std::accumulate(value(at), value(at) + n_values_, 0.0);
+            out_.weight[at] = weight;
+            out_.impurity[at] = criterion.impurity(weight, value(at));
+        }
+    }
+
+    static constexpr double kLogTable = 4096;  // few nodes have more rows
+
     std::size_t n_values_;
     const std::vector<GrownTree>& trees_;
+    ClassSums<Criterion::entropy> entropy_;
+    ClassSums<Criterion::gini> gini_;
     ForestArrays out_;
 };
 

@@ -22,8 +22,6 @@ struct TrainingRows {
     const float* column(std::size_t f) const { return columns.data() + f * n_rows; }
 };
 
-enum class Criterion : std::uint8_t { entropy, gini, squared_error };
-
 struct Target {
     Criterion criterion;
     std::size_t n_values;                  // classes, or outputs of a regression

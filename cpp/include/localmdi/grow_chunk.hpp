@@ -15,7 +15,8 @@ namespace localmdi {
 class GrowChunk {
 public:
     GrowChunk(const TrainingRows& rows, const Target& target, bool out_of_bag)
-        : n_features_(rows.n_features),
+        : tree(target.criterion),
+          n_features_(rows.n_features),
           n_values_(target.n_values),
           values_(rows.n_rows * rows.n_features, 0.0),
           residual_(rows.n_rows),
@@ -62,7 +63,7 @@ public:
         }
     }
 
-    void finish_tree(bool keep) {
+    void finish_tree(double root_impurity, bool keep) {
         double total = 0;
         for (const double importance : tree_feature_) total += importance;
         double* const square = feature_.data() + n_features_;
@@ -74,7 +75,7 @@ public:
             if (total > 0) share[f] += importance / total;
         }
         std::fill(tree_feature_.begin(), tree_feature_.end(), 0.0);
-        root_[0] += tree[0].impurity;
+        root_[0] += root_impurity;
         root_[1] += tree[0].kind != SplitKind::leaf;
         GrownTree grown = tree.end(keep);
         if (keep) trees_.push_back(std::move(grown));

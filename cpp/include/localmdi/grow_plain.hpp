@@ -50,12 +50,13 @@ public:
     void grow(std::size_t tree, GrowChunk& chunk, bool keep) {
         random_ = TreeRandom(rules_.seed, tree);
         chunk_ = &chunk;
-        chunk.tree.begin(2 * std::size_t{n_rows_});  // every leaf has a row
+        chunk.tree.begin(2 * std::size_t{n_rows_}, false);  // every leaf has a row
         Node at = root();
+        const double impurity = at.impurity;
         do {
             if (++n_visits_ % 4096 == 0) interrupt_.check();
         } while (split(at) || next(at));
-        chunk.finish_tree(keep);
+        chunk.finish_tree(impurity, keep);
     }
 
 private:
@@ -81,7 +82,7 @@ private:
         for (std::uint32_t row = 0; row < n_rows_; ++row) ++counts_[label_[row]];
         const double impurity = criterion_.impurity(n_rows_, counts(0));
         Node root{0, n_rows_, 0, 0, pool_.reset(), 0, false, 0, impurity};
-        chunk_->tree.add(n_rows_, impurity);
+        chunk_->tree.add(n_rows_);
         if (is_leaf(root)) root.pool.n_active = 0;
         return root;
     }
@@ -144,7 +145,7 @@ private:
             // Definition 1: what the row gains by going from t to this child belongs to the
             // feature.
             node.credit = credit_[feature] + (at.impurity - node.impurity);
-            node.node = tree.add(end - begin, node.impurity);
+            node.node = tree.add(end - begin);
             return node;
         };
         const Node first = child(at.begin, middle, 1), second = child(middle, at.end, 2);

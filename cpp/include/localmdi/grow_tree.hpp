@@ -38,7 +38,7 @@ public:
         chunk_ = &chunk;
         tree_ = tree;
         // Every leaf has a counted row, and every split two children or more.
-        chunk.tree.begin(2 * rows_.n_rows);
+        chunk.tree.begin(2 * rows_.n_rows, true);
         draw_rows();
         start();
         while (!stack_.empty()) {
@@ -48,7 +48,7 @@ public:
             if (next.restore) leave(next.feature, next.credit);
             else visit(next);
         }
-        chunk.finish_tree(keep);
+        chunk.finish_tree(chunk.tree.impurity(0), keep);
     }
 
 private:
@@ -61,8 +61,6 @@ private:
         bool restore;
         double credit;  // of `feature`, on the path to this node
     };
-
-    GrownNode& node(std::uint32_t which) { return chunk_->tree[which]; }
 
     void draw_rows() {
         weight_ = rows_.weight;
@@ -85,7 +83,7 @@ private:
         root_weight_ = child_sums_[0];
         min_weight_ = rules_.min_weight_leaf * root_weight_;
         Pending root{rows, pool_.reset(), 0, 0, 0, false, 0};
-        chunk_->tree.add(child_sums_[0], impurity);
+        chunk_->tree.add({child_sums_[0], impurity});
         if (empty || is_leaf(root, impurity)) finish(root, child_sums_.data());
         else push(root, child_sums_.data());
     }
@@ -117,7 +115,7 @@ private:
         n_waiting_ -= n_sums;
         std::copy_n(waiting_sums_.data() + n_waiting_, n_sums, node_sums_.data());
         credit_[at.feature] = at.credit;
-        const double impurity = node(at.node).impurity;
+        const double impurity = chunk_->tree.impurity(at.node);
         const Split split = chooser_.choose({at.rows.counted, node_sums_.data(), impurity,
                                              tie_tolerance_, min_weight_, on_path_.data(), weight_},
                                             at.pool, random_);
@@ -193,7 +191,7 @@ private:
             // feature.
             const double credit = before + (impurity - child_impurity_[k]);
             const double* const sums = child_sums_.data() + k * criterion_.n_sums();
-            const std::uint32_t which = chunk_->tree.add(sums[0], child_impurity_[k]);
+            const std::uint32_t which = chunk_->tree.add({sums[0], child_impurity_[k]});
             const Pending child{children_[k].rows, at.pool, which, at.depth + 1, f, false, credit};
             if (!is_leaf(child, child_impurity_[k])) {
                 push(child, sums);
@@ -231,11 +229,12 @@ private:
     }
 
     void finish(const Pending& at, const double* sums) {
-        GrownNode& leaf = node(at.node);
+        TreeWriter& tree = chunk_->tree;
+        const double impurity = tree.impurity(at.node);
         const auto counted = lists_.ids(at.rows.counted);
-        leaf.first_child = criterion_.store(sums, leaf.impurity, counted, chunk_->tree);
-        end_here(at.rows.passive, leaf.impurity, sums);
-        chunk_->add_rows({tree_, credit_, path_, leaf.impurity}, counted);
+        tree[at.node].first_child = criterion_.store(sums, impurity, counted, tree);
+        end_here(at.rows.passive, impurity, sums);
+        chunk_->add_rows({tree_, credit_, path_, impurity}, counted);
     }
 
     // Rows that only pass through end at this node.
