@@ -43,7 +43,7 @@ __attribute__((target("avx2,popcnt"), flatten)) void run_avx2(Kernel& kernel, st
 template <class Kernel, class Value, class Sink>
 auto choose_run([[maybe_unused]] const Run& run) {
 #ifdef LOCALMDI_AVX2
-    if (run.simd && __builtin_cpu_supports("avx2")) return &run_avx2<Kernel, Value, Sink>;
+    if (run.simd && has_avx2()) return &run_avx2<Kernel, Value, Sink>;
 #endif
     return &run_plain<Kernel, Value, Sink>;
 }

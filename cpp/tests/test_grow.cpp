@@ -1,12 +1,13 @@
 // Grown trees are trees: valid tables, rows that add up, the same bits for any number of threads.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "check.hpp"
 #include "localmdi/grow.hpp"
 #include "localmdi/grow_random.hpp"
-#include "localmdi/grow_simd.hpp"
 #include "localmdi/validate.hpp"
 
 using namespace localmdi;
@@ -136,35 +137,44 @@ void test_random() {
     for (const int count : seen) CHECK(std::abs(count - 10000) < 500);
 }
 
-#ifdef LOCALMDI_GROW_AVX2
-void test_simd() {
-    if (!__builtin_cpu_supports("avx2")) return;
-    TreeRandom random(3, 0);
-    std::vector<float> x(100), a(108), b(108);
-    for (auto& value : x) value = static_cast<float>(random.uniform());
-    for (std::uint32_t n = 1; n < 60; ++n) {
-        std::vector<std::uint32_t> ids(n + kListSlack), others(n + kListSlack);
-        std::vector<std::uint8_t> side(n + kListSlack);
-        for (std::uint32_t i = 0; i < n + kListSlack; ++i) {
-            ids[i] = random.below(100);
-            side[i] = random.below(2) ? 0xff : 0;
-        }
-        const LowHigh<float> first = collect(x.data(), ids.data(), n, a.data());
-        const LowHigh<float> second = collect_avx2(x.data(), ids.data(), n, b.data());
-        CHECK(first.low == second.low && first.high == second.high);
-        CHECK(std::equal(a.begin(), a.begin() + n, b.begin()));
-        auto same_ids = ids, same_others = others;
-        const auto kept = keep_first(side.data(), ids.data(), n, others.data());
-        CHECK(keep_first_avx2(side.data(), same_ids.data(), n, same_others.data()) == kept);
-        CHECK(std::equal(ids.begin(), ids.begin() + kept, same_ids.begin()));
-        CHECK(std::equal(others.begin(), others.begin() + (n - kept), same_others.begin()));
-        // What follows the node's ids belongs to other nodes.
-        CHECK(std::equal(ids.begin() + n, ids.end(), same_ids.begin() + n));
+// A row of weight 0 changes no tree, but then candidates look up the class of every row.
+void test_candidates() {
+    Table table(true);
+    std::ranges::fill(table.weight, 1.0);
+    std::ranges::fill(table.categorical, std::uint8_t{0});
+    const TrainingRows rows = table.rows();
+    std::vector<float> columns;
+    for (std::size_t f = 0; f < Table::p; ++f) {
+        columns.insert(columns.end(), rows.column(f), rows.column(f) + Table::n);
+        columns.push_back(0);
     }
+    std::vector<double> weight = table.weight;
+    weight.push_back(0);
+    std::vector<std::uint32_t> label = table.label;
+    label.push_back(1);
+    const TrainingRows more{Table::n + 1,      Table::p,      columns,
+                            table.categorical, table.missing, weight};
+    for (const Criterion criterion : {Criterion::entropy, Criterion::gini})
+        for (const std::size_t min_samples_leaf : {1, 4}) {
+            GrowRules rules;
+            rules.max_features = 3;
+            rules.min_samples_leaf = min_samples_leaf;
+            CHECK(each_row_once(rows, rules) && !each_row_once(more, rules));
+            const auto trees = [&](const TrainingRows& from, std::span<const std::uint32_t> y) {
+                Sums sums(from.n_rows, Table::p, 3);
+                GrownTrees grown{3, {}};
+                Interrupt interrupt;
+                grow(from, {criterion, 3, y, {}}, rules, {0, 16}, sums.view(Table::p), &grown, 1,
+                     interrupt);
+                return to_arrays(grown);
+            };
+            const ForestArrays one = trees(rows, table.label), other = trees(more, label);
+            CHECK(one.feature == other.feature && one.threshold == other.threshold);
+            CHECK(one.child == other.child && one.missing_child == other.missing_child);
+            CHECK(one.weight == other.weight && one.impurity == other.impurity);
+            CHECK(one.value == other.value);
+        }
 }
-#else
-void test_simd() {}
-#endif
 
 }  // namespace
 
@@ -172,6 +182,6 @@ int main() {
     test_forests();
     test_limits();
     test_random();
-    test_simd();
+    test_candidates();
     return 0;
 }

@@ -4,7 +4,6 @@
 
 #include "check.hpp"
 #include "localmdi/grow.hpp"
-#include "localmdi/grow_cut.hpp"
 #include "localmdi/grow_plain.hpp"
 #include "localmdi/grow_random.hpp"
 
@@ -84,49 +83,9 @@ void test_kernels() {
     check_kernels(1500, 4, 0, limits);
 }
 
-#ifdef LOCALMDI_GROW_AVX2
-template <class Value>
-void check_loops(std::uint32_t n, TreeRandom& random) {
-    constexpr std::uint32_t kRows = 100;
-    std::vector<Value> x(3 * kRows), values(n + kListSlack), same_values(n + kListSlack);
-    for (auto& value : x) value = static_cast<Value>(random.below(256));
-    std::vector<std::uint32_t> ids(n + kListSlack), others(n + kListSlack);
-    for (auto& id : ids) id = random.below(kRows);
-    const Entries<Value> entries{x.data() + 1, 3};
-    const auto range = collect(entries, ids.data(), n, values.data());
-    const auto same = collect_avx2(entries, ids.data(), n, same_values.data());
-    CHECK(range.low == same.low && range.high == same.high);
-    CHECK(std::equal(values.begin(), values.begin() + n, same_values.begin()));
-    auto same_ids = ids;
-    const auto cut = static_cast<Value>(random.below(256));
-    const auto kept = order(values.data(), cut, ids.data(), n, others.data());
-    CHECK(order_avx2(values.data(), cut, same_ids.data(), n, others.data()) == kept);
-    CHECK(ids == same_ids);  // also those after the n, which belong to other nodes
-}
-
-void test_loops() {
-    if (!has_avx2()) return;
-    TreeRandom random(3, 0);
-    for (std::uint32_t n = 1; n < 70; ++n) {
-        check_loops<float>(n, random);
-        check_loops<std::uint8_t>(n, random);
-        std::vector<double> sum(n, 0.1), expected(n), values(n);
-        for (std::uint32_t i = 0; i < n; ++i) {
-            values[i] = random.uniform();
-            expected[i] = sum[i] + values[i];
-        }
-        add_avx2(sum.data(), values.data(), n);
-        CHECK(sum == expected);
-    }
-}
-#else
-void test_loops() {}
-#endif
-
 }  // namespace
 
 int main() {
     test_kernels();
-    test_loops();
     return 0;
 }

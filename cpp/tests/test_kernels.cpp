@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "avx2.hpp"
 #include "check.hpp"
 #include "localmdi/level_kernel.hpp"
 #include "localmdi/local_mdi.hpp"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "avx2.hpp"
 #include "check.hpp"
 #include "localmdi/partition.hpp"
 #include "random_forest.hpp"

@@ -41,12 +41,8 @@ template <class Criterion>
 class SplitChooser {
 public:
     SplitChooser(const GrowRules& rules, const Criterion& criterion, RowLists& lists,
-                 FeaturePool& pool, bool class_counts)
-        : rules_(rules),
-          criterion_(criterion),
-          lists_(lists),
-          pool_(pool),
-          class_counts_(class_counts) {}
+                 FeaturePool& pool, bool by_class)
+        : rules_(rules), criterion_(criterion), lists_(lists), pool_(pool), by_class_(by_class) {}
 
     struct Node {
         Part counted;
@@ -159,8 +155,7 @@ private:
     // Returns how many children the split would have.
     std::size_t sum_children(const Split& split, const Node& node) {
         const std::size_t n_sums = criterion_.n_sums();
-#ifdef LOCALMDI_AVX2
-        if (class_counts_ && split.kind == SplitKind::less_equal && lists_.counts_first()) {
+        if (by_class_ && split.kind == SplitKind::less_equal) {
             sums_.assign(2 * n_sums, 0.0);
             double* const firsts = sums_.data();
             double* const others = firsts + n_sums;
@@ -168,7 +163,6 @@ private:
             for (std::size_t s = 1; s < n_sums; ++s) others[s] = node.sums[s] - firsts[s];
             return 2;
         }
-#endif
         std::uint32_t n_groups = 0;
         const auto groups = lists_.groups(split, node.counted, n_groups);
         const auto ids = lists_.ids(node.counted);
@@ -190,7 +184,7 @@ private:
     const Criterion& criterion_;
     RowLists& lists_;
     FeaturePool& pool_;
-    bool class_counts_;  // a node's sums are the sizes of its classes, and its rows come by class
+    bool by_class_;  // the rows come class after class, and a node's sums are their numbers
     std::vector<double> sums_;
     std::vector<std::uint32_t> sizes_;
 };

@@ -116,9 +116,7 @@ private:
     std::vector<double> residual_, feature_, tree_feature_, out_of_bag_;
     std::vector<double> root_ = {0, 0};
     std::vector<GrownTree> trees_;
-#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
-#endif
 };
 
 }  // namespace localmdi

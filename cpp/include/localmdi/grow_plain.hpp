@@ -11,8 +11,8 @@
 
 #include "localmdi/grow_chunk.hpp"
 #include "localmdi/grow_criterion.hpp"
-#include "localmdi/grow_simd.hpp"
 #include "localmdi/grow_features.hpp"
+#include "localmdi/grow_simd.hpp"
 #include "localmdi/grow_table.hpp"
 
 namespace localmdi {
@@ -243,9 +243,7 @@ private:
     std::vector<double> credit_;          // per feature: what the path to the current node gained
     std::vector<std::uint32_t> on_path_;  // per feature: how often the path splits it
     std::vector<std::uint32_t> path_;     // the features on it
-#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
-#endif
 };
 
 }  // namespace localmdi

@@ -59,6 +59,7 @@ public:
           spare_(rows.n_rows + kListSlack),
           group_(rows.n_rows),
           values_(rows.n_rows + kListSlack),
+          bits_(rows.n_rows / 64 + 2),
           group_of_code_(n_codes, kNone) {}
 
     // All rows; those of positive weight count.
@@ -119,19 +120,21 @@ public:
         return {group_.data(), n};
     }
 
-#ifdef LOCALMDI_AVX2
-    // Whether count_first may be called: of ordered splits, where the rows come class after class.
-    bool counts_first() const { return avx2_; }
-
-    // firsts[c] = how many of the sizes[c] rows of class c an ordered split would send first.
+    // firsts[c] = how many of the sizes[c] rows of class c an ordered split would send first. The
+    // rows must come class after class.
     void count_first(const Split& split, Part counted, std::span<const double> sizes,
                      double* firsts) {
         if (loaded_ != split.feature) load(split.feature, counted);
-        bits_.resize(rows_.n_rows / 64 + 2);
-        mark_first_avx2(packed(split), values_.data(), counted.size(), bits_.data());
+        const PackedNode<float> node = packed(split);
+#ifdef LOCALMDI_AVX2
+        if (avx2_) {
+            mark_first_avx2(node, values_.data(), counted.size(), bits_.data());
+            return count_ones_popcnt(bits_.data(), sizes, firsts);
+        }
+#endif
+        mark_first(node, values_.data(), counted.size(), bits_.data());
         count_ones(bits_.data(), sizes, firsts);
     }
-#endif
 
     // Orders the node's rows by child. Passive rows whose category no counted row has stay behind:
     // they are returned.
@@ -254,9 +257,7 @@ private:
     std::vector<float> values_;
     std::vector<std::uint64_t> bits_;
     std::uint32_t loaded_ = kNone;
-#ifdef LOCALMDI_AVX2
     bool avx2_ = has_avx2();
-#endif
     std::vector<std::uint32_t> group_of_code_, codes_, bounds_, next_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -12,19 +13,46 @@
 
 namespace localmdi {
 
-// All rows in the order of their classes; in their own order without classes.
-inline std::vector<std::uint32_t> rows_by_class(std::span<const std::uint32_t> label,
-                                                std::size_t n_rows) {
+inline std::vector<std::uint32_t> rows_as_given(std::size_t n_rows) {
     std::vector<std::uint32_t> rows(n_rows);
     std::iota(rows.begin(), rows.end(), 0u);
-    if (!label.empty())
-        std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return label[row]; });
     return rows;
+}
+
+inline std::vector<std::uint32_t> rows_by_class(std::span<const std::uint32_t> label) {
+    std::vector<std::uint32_t> rows = rows_as_given(label.size());
+    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return label[row]; });
+    return rows;
+}
+
+// One bit per row: goes first. Rows after the last one may get a bit, too.
+inline void mark_first(const PackedNode<float>& node, const float* values, std::uint32_t n,
+                       std::uint64_t* bits) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+        if (i % 64 == 0) bits[i / 64] = 0;
+        bits[i / 64] |= std::uint64_t{goes_first(node, values[i])} << i % 64;
+    }
+}
+
+// ones[c] = the number of ones in the run of class c. The runs follow each other, sizes[c] bits
+// each; the word after them may be read as well.
+inline void count_ones(const std::uint64_t* bits, std::span<const double> sizes, double* ones) {
+    const std::uint64_t* const begin = bits;
+    std::uint64_t end = 0;
+    int before = 0, in_words = 0;  // ones before the run; ones in the words left behind
+    for (std::size_t c = 0; c < sizes.size(); ++c) {
+        end += static_cast<std::uint64_t>(sizes[c]);
+        while (bits < begin + end / 64) in_words += std::popcount(*bits++);
+        const std::uint64_t below = (std::uint64_t{1} << end % 64) - 1;
+        const int now = in_words + std::popcount(*bits & below);
+        ones[c] = now - before;
+        before = now;
+    }
 }
 
 #ifdef LOCALMDI_AVX2
 
-// One bit per row. Reads up to seven values past their end, and sets their bits too.
+// Reads up to seven values past their end.
 __attribute__((target("avx2"))) inline void mark_first_avx2(const PackedNode<float>& node,
                                                             const float* values, std::uint32_t n,
                                                             std::uint64_t* bits) {
@@ -33,22 +61,9 @@ __attribute__((target("avx2"))) inline void mark_first_avx2(const PackedNode<flo
         bytes[i / 8] = static_cast<std::uint8_t>(first8(node, _mm256_loadu_ps(values + i)));
 }
 
-// firsts[c] = the number of ones in the run of class c. The runs follow each other, sizes[c] bits
-// each; the word after the last one is read as well.
-__attribute__((target("popcnt"))) inline void count_ones(const std::uint64_t* bits,
-                                                         std::span<const double> sizes,
-                                                         double* firsts) {
-    std::uint64_t end = 0;
-    int before = 0, in_words = 0;  // ones before the run; ones in the words before the one at `bits`
-    const std::uint64_t* const begin = bits;
-    for (std::size_t c = 0; c < sizes.size(); ++c) {
-        end += static_cast<std::uint64_t>(sizes[c]);
-        while (bits < begin + end / 64) in_words += __builtin_popcountll(*bits++);
-        const std::uint64_t below = (std::uint64_t{1} << end % 64) - 1;
-        const int now = in_words + __builtin_popcountll(*bits & below);
-        firsts[c] = now - before;
-        before = now;
-    }
+__attribute__((target("popcnt"), flatten)) inline void count_ones_popcnt(
+    const std::uint64_t* bits, std::span<const double> sizes, double* ones) {
+    count_ones(bits, sizes, ones);
 }
 
 #endif

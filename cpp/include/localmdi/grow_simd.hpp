@@ -56,8 +56,6 @@ std::uint32_t order(Goes goes, std::uint32_t* ids, std::uint32_t n, std::uint32_
 
 #ifdef LOCALMDI_AVX2
 
-inline bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
-
 __attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float> entries,
                                                                    const std::uint32_t* ids,
                                                                    std::uint32_t n, float* values) {

@@ -20,10 +20,12 @@ public:
           rules_(rules),
           criterion_(criterion),
           interrupt_(interrupt),
-          lists_(rows, n_codes, rows_by_class(criterion.label(), rows.n_rows)),
+          by_class_(rules.max_features > 1 && !criterion.label().empty() &&
+                    each_row_once(rows, rules)),
+          lists_(rows, n_codes,
+                 by_class_ ? rows_by_class(criterion.label()) : rows_as_given(rows.n_rows)),
           pool_(rows.n_features),
-          chooser_(rules, criterion, lists_, pool_,
-                   !criterion.label().empty() && each_row_once(rows, rules)),
+          chooser_(rules, criterion, lists_, pool_, by_class_),
           credit_(rows.n_features),
           on_path_(rows.n_features),
           node_sums_(criterion.n_sums()) {}
@@ -251,6 +253,7 @@ private:
     const GrowRules& rules_;
     const Criterion& criterion_;
     Interrupt& interrupt_;
+    const bool by_class_;
     RowLists lists_;
     FeaturePool pool_;
     SplitChooser<Criterion> chooser_;

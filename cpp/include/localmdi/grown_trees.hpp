@@ -45,7 +45,7 @@ struct SlabPart {
 struct GrownTree {
     Criterion criterion;
     SlabPart<GrownNode> nodes;
-    // Of each node; none where every row counts once: weights and impurities follow from the leaves.
+    // None in the plain case: where every row counts once, they follow from the leaves.
     SlabPart<NodeStatistics> statistics;
     std::vector<double> values;        // n_values each: class weights, or sums of w·y
     std::vector<std::uint32_t> codes;  // of a multiway split: number of children, their categories

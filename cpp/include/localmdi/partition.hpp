@@ -14,6 +14,15 @@
 
 namespace localmdi {
 
+// Whether the vector forms may be called here.
+inline bool has_avx2() {
+#ifdef LOCALMDI_AVX2
+    return __builtin_cpu_supports("avx2") != 0;
+#else
+    return false;
+#endif
+}
+
 using RowId = std::uint16_t;
 inline constexpr std::size_t kMaxTile = std::size_t{1} << 16;
 
