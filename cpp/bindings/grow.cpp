@@ -128,6 +128,7 @@ void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& ru
             "target and sums must fit the rows");
     require(!sums.out_of_bag || sums.out_of_bag->shape(1) == target.view.n_values + 1,
             "out_of_bag must have a column per value and one more");
+    require(!rules.balance_draws || target.label, "balance_draws must not be set without classes");
     require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
     run_kernel([&](Interrupt& interrupt) {
         grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
@@ -180,7 +181,8 @@ void bind_grow(nb::module_& m) {
         .def_rw("min_samples_leaf", &GrowRules::min_samples_leaf)
         .def_rw("min_weight_leaf", &GrowRules::min_weight_leaf)
         .def_rw("min_impurity_decrease", &GrowRules::min_impurity_decrease)
-        .def_rw("n_draws", &GrowRules::n_draws);
+        .def_rw("n_draws", &GrowRules::n_draws)
+        .def_rw("balance_draws", &GrowRules::balance_draws);
     nb::class_<SumsArg>(m, "GrowSums", "Sums over trees, added to in place.")
         .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums>(),
              "values"_a.noconvert(), "residual"_a.noconvert(), "feature"_a.noconvert(),

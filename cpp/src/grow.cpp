@@ -52,7 +52,7 @@ struct Growing {
     GrownTrees* trees;
 
     void run(TreeRange range, std::size_t n_threads, Interrupt& interrupt) const {
-        bool whole = true;
+        bool whole = !rules.balance_draws;
         double total = 0;
         for (const double w : rows.weight) {
             whole = whole && w == std::floor(w);

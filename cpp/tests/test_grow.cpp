@@ -129,6 +129,16 @@ void test_limits() {
     check_forest(table, table.classes(Criterion::entropy), rules);
 }
 
+void test_balance() {
+    for (const bool whole : {true, false}) {
+        const Table table(whole);
+        GrowRules rules;
+        rules.n_draws = 200;
+        rules.balance_draws = true;
+        check_forest(table, table.classes(Criterion::entropy), rules);
+    }
+}
+
 void test_random() {
     TreeRandom random(1, 2), same(1, 2), other(1, 3);
     CHECK(random.uniform() == same.uniform() && random.uniform() != other.uniform());
@@ -181,6 +191,7 @@ void test_candidates() {
 int main() {
     test_forests();
     test_limits();
+    test_balance();
     test_random();
     test_candidates();
     return 0;

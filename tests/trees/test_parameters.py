@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.utils.class_weight import compute_sample_weight
 
+from localmdi import local_mdi
 from localmdi.forest import SplitKind
 from trees.models import classifier, mixed_table, numeric_table, regressor
 
@@ -121,9 +122,36 @@ def test_weights():
     by_hand = classifier().fit(X, Y, sample_weight=compute_sample_weight("balanced", Y))
     np.testing.assert_array_equal(balanced.predict_proba(X), by_hand.predict_proba(X))
     assert balanced.local_importances_.baseline == pytest.approx(np.log2(3))
+    same = classifier(class_weight="balanced_subsample").fit(X, Y)
+    np.testing.assert_array_equal(same.predict_proba(X), balanced.predict_proba(X))
     chosen = classifier(class_weight={0: 2.0, 1: 1.0, 2: 1.0}).fit(X, Y)
     root = chosen.forest_.value[0]
     assert root[0] == pytest.approx(2 * np.mean(Y == 0) / (1 + np.mean(Y == 0)))
+
+
+def test_classes_weigh_the_same_in_every_bootstrap():
+    model = classifier(
+        n_estimators=20, bootstrap=True, max_samples=40, class_weight="balanced_subsample"
+    )
+    y = np.arange(len(X)) % 3
+    forest = model.fit(X, y).forest_
+    roots = forest.tree_offset[:-1]
+    np.testing.assert_allclose(forest.weight[roots], 40)
+    np.testing.assert_allclose(forest.value[roots], 1 / 3)
+    # Weights of the rows come on top.
+    forest = model.fit(X, y, sample_weight=1.0 + y).forest_
+    roots = forest.tree_offset[:-1]
+    np.testing.assert_allclose(forest.value[roots], np.tile([1 / 6, 2 / 6, 3 / 6], (20, 1)))
+    values = model.local_importances_.values
+    np.testing.assert_allclose(values, local_mdi(model, X).values, atol=1e-12)
+
+
+def test_a_class_that_was_not_drawn_weighs_nothing():
+    y = np.r_[np.zeros(30, int), [1]]
+    model = classifier(n_estimators=30, bootstrap=True, class_weight="balanced_subsample")
+    forest = model.fit(np.arange(31.0)[:, None], y).forest_
+    shares = forest.value[forest.tree_offset[:-1], 1]
+    assert set(shares.round(12)) == {0.0, 0.5}
 
 
 def test_criteria_have_units():

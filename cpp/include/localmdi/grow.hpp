@@ -40,7 +40,8 @@ struct GrowRules {
     std::size_t min_samples_leaf = 1;
     double min_weight_leaf = 0;  // share of the tree's weight
     double min_impurity_decrease = 0;
-    std::size_t n_draws = 0;  // rows drawn with replacement for each tree; 0: take all
+    std::size_t n_draws = 0;     // rows drawn with replacement for each tree; 0: take all
+    bool balance_draws = false;  // weigh the drawn rows so that their classes weigh the same
 };
 
 // Whether every row counts once in every tree.

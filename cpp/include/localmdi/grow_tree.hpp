@@ -8,6 +8,7 @@
 #include "localmdi/grow_choice.hpp"
 #include "localmdi/grow_chunk.hpp"
 #include "localmdi/grow_criterion.hpp"
+#include "localmdi/grow_draws.hpp"
 
 namespace localmdi {
 
@@ -20,6 +21,7 @@ public:
           rules_(rules),
           criterion_(criterion),
           interrupt_(interrupt),
+          draws_(rows, rules, criterion.label()),
           by_class_(rules.max_features > 1 && !criterion.label().empty() &&
                     each_row_once(rows, rules)),
           lists_(rows, n_codes,
@@ -41,7 +43,7 @@ public:
         tree_ = tree;
         // Every leaf has a counted row, and every split two children or more.
         chunk.tree.begin(2 * rows_.n_rows, true);
-        draw_rows();
+        weight_ = draws_.draw(random_);
         start();
         while (!stack_.empty()) {
             const Pending next = stack_.back();
@@ -63,17 +65,6 @@ private:
         bool restore;
         double credit;  // of `feature`, on the path to this node
     };
-
-    void draw_rows() {
-        weight_ = rows_.weight;
-        if (rules_.n_draws == 0) return;
-        drawn_.assign(rows_.n_rows, 0.0);
-        for (std::size_t k = 0; k < rules_.n_draws; ++k) {
-            const std::uint32_t row = random_.below(static_cast<std::uint32_t>(rows_.n_rows));
-            drawn_[row] += rows_.weight[row];
-        }
-        weight_ = drawn_;
-    }
 
     void start() {
         const NodeRows rows = lists_.reset(weight_);
@@ -253,6 +244,7 @@ private:
     const GrowRules& rules_;
     const Criterion& criterion_;
     Interrupt& interrupt_;
+    RowDraws draws_;
     const bool by_class_;
     RowLists lists_;
     FeaturePool pool_;
@@ -263,7 +255,6 @@ private:
     std::size_t tree_ = 0, n_visits_ = 0;
     double root_weight_ = 0, min_weight_ = 0, tie_tolerance_ = 0;
     std::span<const double> weight_;
-    std::vector<double> drawn_;
 
     std::vector<Pending> stack_;
     std::vector<double> waiting_sums_;  // of the nodes on the stack: the first n_waiting_

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from localmdi import _core
 from localmdi.trees.base import Problem, RandomizedForest
-from localmdi.trees.parameters import check_choice
+from localmdi.trees.parameters import balances_draws, check_choice
 
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, FloatArray
@@ -61,8 +61,9 @@ class RandomizedForestClassifier(
         How many rows to draw, or which share; None: as many as there are.
     oob_score : bool
         Whether to predict each row with the trees that did not draw it.
-    class_weight : dict, "balanced" or None
-        Weights of the classes, multiplied with ``sample_weight``.
+    class_weight : dict, "balanced", "balanced_subsample" or None
+        Weights of the classes, multiplied with ``sample_weight``. "balanced": every class weighs
+        the same; "balanced_subsample": among the rows drawn for each tree.
     warm_start : bool
         Whether a further ``fit`` with a larger `n_estimators` keeps the trees and adds to them. The
         result is that of one fit with as many trees.
@@ -202,8 +203,11 @@ class RandomizedForestClassifier(
         check_consistent_length(checked, np.empty(n_rows))
         classes, label = np.unique(checked, return_inverse=True)
         weight = self._weights(sample_weight, n_rows)
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, checked)
+        class_weight = None if balances_draws(self.get_params()) else self.class_weight
+        if class_weight is not None:
+            # Without a bootstrap the subsample is the sample.
+            preset = isinstance(class_weight, str) and class_weight == "balanced_subsample"
+            weight = weight * compute_sample_weight("balanced" if preset else class_weight, checked)
         if not hasattr(self, "_grown") or not self.warm_start:
             self.classes_, self.n_classes_, self.n_outputs_ = classes, len(classes), 1
         entropy = self.criterion != "gini"
@@ -213,7 +217,7 @@ class RandomizedForestClassifier(
             center=np.zeros(len(classes)),
             weight=weight,
             classes=(classes,),
-            weighted=sample_weight is not None or self.class_weight is not None,
+            weighted=sample_weight is not None or class_weight is not None,
         )
 
     def predict_proba(self, X: Any) -> FloatArray:

@@ -8,7 +8,14 @@ from typing import Any, NoReturn
 
 from localmdi import _core
 
-__all__ = ["check_choice", "check_flag", "check_tolerance", "count_trees", "grow_rules"]
+__all__ = [
+    "balances_draws",
+    "check_choice",
+    "check_flag",
+    "check_tolerance",
+    "count_trees",
+    "grow_rules",
+]
 
 
 def count_trees(n_estimators: Any) -> int:
@@ -118,7 +125,21 @@ def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _
         )
     rules.min_weight_leaf = float(share)
     rules.n_draws = _draws(parameters, n_rows)
+    rules.balance_draws = balances_draws(parameters)
     return rules
+
+
+def balances_draws(parameters: dict[str, Any]) -> bool:
+    """Return whether the classes are balanced among the rows drawn for each tree.
+
+    Examples
+    --------
+    >>> balances_draws({"class_weight": "balanced_subsample", "bootstrap": True})
+    True
+    """
+    weight = parameters.get("class_weight")
+    subsample = isinstance(weight, str) and weight == "balanced_subsample"
+    return subsample and check_flag("bootstrap", parameters["bootstrap"])
 
 
 def _max_features(value: Any, n_features: int) -> int:
