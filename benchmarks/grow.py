@@ -33,7 +33,7 @@ def compare(what: str, X: Any, *, y: Any, n_trees: int, k: int) -> None:
     ours = RandomizedForestClassifier(n_trees, max_features=k, draw="sklearn", **SETTINGS)
     theirs = ExtraTreesClassifier(n_trees, max_features=k, **SETTINGS)
     calls = {"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}
-    best = best_in_turn(calls, repeats=3)
+    best = best_in_turn(calls, repeats=5)
     print(
         f"  {what}: {best['theirs'] / best['ours']:.1f} "
         f"({best['theirs'] * 1e3:.0f} ms / {best['ours'] * 1e3:.0f} ms)",

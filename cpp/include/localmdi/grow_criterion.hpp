@@ -21,17 +21,46 @@ public:
         for (std::size_t c = 2; c < table_.size(); ++c)
             table_[c] = static_cast<double>(c) * std::log2(static_cast<double>(c));
     }
-    double operator()(double c) const {
-        if (c < static_cast<double>(table_.size())) return table_[static_cast<std::size_t>(c)];
-        return c > 0 ? c * std::log2(c) : 0.0;
+    template <class Count>
+    double operator()(Count c) const {
+        return in_table(c) ? small(c) : large(c);
     }
 
-    double operator()(std::uint32_t c) const {
-        if (c < table_.size()) return table_[c];
-        return c > 0 ? c * std::log2(static_cast<double>(c)) : 0.0;
+    // Of counts that make up the total.
+    template <class Count>
+    double sum(Count total, std::span<const Count> counts) const {
+        if (in_table(total)) return sum(counts, [this](Count c) { return small(c); });
+        return sum(counts, [this](Count c) { return (*this)(c); });
     }
 
 private:
+    template <class Count>
+    bool in_table(Count c) const {
+        return static_cast<double>(c) < static_cast<double>(table_.size());
+    }
+    template <class Count>
+    double small(Count c) const {
+        return table_[static_cast<std::size_t>(c)];
+    }
+    template <class Count>
+    static double large(Count c) {
+        const auto weight = static_cast<double>(c);
+        return c > 0 ? weight * std::log2(weight) : 0.0;
+    }
+
+    template <class Count, class Log>
+    static double sum(std::span<const Count> counts, Log log) {
+        // Two sums, so that an addition need not wait for the one before it.
+        double even = 0, odd = 0;
+        std::size_t c = 0;
+        for (; c + 2 <= counts.size(); c += 2) {
+            even += log(counts[c]);
+            odd += log(counts[c + 1]);
+        }
+        if (c < counts.size()) even += log(counts[c]);
+        return even + odd;
+    }
+
     std::vector<double> table_;
 };
 
@@ -65,15 +94,7 @@ public:
     double impurity(Count total, const Count* counts) const {
         const auto weight = static_cast<double>(total);
         if constexpr (kCriterion == Criterion::entropy) {
-            // Two sums, so that an addition need not wait for the one before it.
-            double even = 0, odd = 0;
-            std::size_t c = 0;
-            for (; c + 2 <= n_classes_; c += 2) {
-                even += log_(counts[c]);
-                odd += log_(counts[c + 1]);
-            }
-            if (c < n_classes_) even += log_(counts[c]);
-            return std::max((log_(total) - (even + odd)) / weight, 0.0);
+            return std::max((log_(total) - log_.sum(total, {counts, n_classes_})) / weight, 0.0);
         } else {
             double square = 0;
             for (std::size_t c = 0; c < n_classes_; ++c) {

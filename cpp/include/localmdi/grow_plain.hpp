@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "localmdi/grow_branch.hpp"
 #include "localmdi/grow_chunk.hpp"
 #include "localmdi/grow_criterion.hpp"
 #include "localmdi/grow_features.hpp"
@@ -32,7 +34,7 @@ public:
     PlainGrower(const TrainingRows& rows, const Target& target, const GrowRules& rules,
                 const Sums& criterion, const Table& table, Interrupt& interrupt)
         : n_rows_(static_cast<std::uint32_t>(rows.n_rows)),
-          n_classes_(target.n_values),
+          place_size_((target.n_values + kVector - 1) / kVector * kVector),
           label_(target.label.data()),
           rules_(rules),
           criterion_(criterion),
@@ -42,189 +44,218 @@ public:
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack),
-          counts_(3 * n_classes_),
-          credit_(rows.n_features),
-          on_path_(rows.n_features) {}
+          branch_(rows.n_features) {}
 
     // `keep`: whether the nodes stay in the chunk.
     void grow(std::size_t tree, GrowChunk& chunk, bool keep) {
         random_ = TreeRandom(rules_.seed, tree);
         chunk_ = &chunk;
         chunk.tree.begin(2 * std::size_t{n_rows_}, false);  // every leaf has a row
-        Node at = root();
-        const double impurity = at.impurity;
-        do {
+        const double impurity = start();
+        while (!stack_.empty()) {
             if (++n_visits_ % 4096 == 0) interrupt_.check();
-        } while (split(at) || next(at));
+            visit();
+        }
+        branch_.return_to(0);
         chunk.finish_tree(impurity, keep);
     }
 
 private:
     using Value = Table::Value;
 
-    struct Node {
+    static constexpr std::size_t kVector = 4;
+
+    struct Rows {
         std::uint32_t begin, end;  // among the ids
-        std::uint32_t node, depth;
-        PoolState pool;
-        std::uint32_t feature;  // of the split above
-        bool subtree_ends;      // not a node: `feature` has the credit again that it had above
-        double credit;          // of `feature`, on the path to this node
-        double impurity;
+        std::uint32_t counts;      // the place where their classes are counted: at most the depth
         std::uint32_t size() const { return end - begin; }
     };
 
-    // Of the node, and of the two children.
-    std::uint32_t* counts(std::size_t which) { return counts_.data() + which * n_classes_; }
+    struct Child {
+        Rows rows;
+        std::uint32_t node;
+        double credit;  // of the split feature, on the path to the child
+        double impurity;
+        double weighted_impurity() const { return rows.size() * impurity; }
+    };
 
-    Node root() {
+    // A node that waits to be split.
+    struct Node {
+        std::uint32_t begin, end, counts;
+        std::uint32_t node, depth;
+        std::uint32_t feature;  // of the split above
+        PoolState pool;
+        double credit;  // of `feature`, on the path to this node
+        double impurity;
+
+        Rows rows() const { return {begin, end, counts}; }
+
+        // Field by field: what was written a moment ago is slow to copy in larger pieces.
+        void become(const Child& child) {
+            begin = child.rows.begin;
+            end = child.rows.end;
+            counts = child.rows.counts;
+            node = child.node;
+            credit = child.credit;
+            impurity = child.impurity;
+        }
+    };
+
+    // Returns the impurity of the root.
+    double start() {
         std::iota(ids_.begin(), ids_.begin() + n_rows_, 0u);
-        std::fill_n(counts(0), n_classes_, 0u);
-        for (std::uint32_t row = 0; row < n_rows_; ++row) ++counts_[label_[row]];
-        const double impurity = criterion_.impurity(n_rows_, counts(0));
-        Node root{0, n_rows_, 0, 0, pool_.reset(), 0, false, 0, impurity};
-        chunk_->tree.add(n_rows_);
-        if (is_leaf(root)) root.pool.n_active = 0;
-        return root;
+        std::uint32_t* const counted = clear_counts(0);
+        for (std::uint32_t row = 0; row < n_rows_; ++row) ++counted[label_[row]];
+        const Rows all{0, n_rows_, 0};
+        const double impurity = impurity_of(all);
+        const std::uint32_t node = chunk_->tree.add(n_rows_);
+        if (is_leaf(n_rows_, impurity, 0)) finish(all, node, impurity);
+        else stack_.push_back({0, n_rows_, 0, node, 0, 0, pool_.reset(), 0, impurity});
+        return impurity;
     }
 
-    bool is_leaf(const Node& at) const {
-        return at.impurity == 0 || at.size() < rules_.min_samples_split ||
-               at.depth >= rules_.max_depth;
+    std::uint32_t* counts(std::size_t place) { return counts_.data() + place * place_size_; }
+
+    std::uint32_t* clear_counts(std::size_t place) {
+        const std::size_t end = (place + 1) * place_size_;
+        if (counts_.size() < end) counts_.resize(2 * end);
+        std::uint32_t* const cleared = counts(place);
+        // For the few classes that there are, a call of memset would take longer.
+        for (std::size_t c = 0; c < place_size_; c += kVector)
+            std::fill_n(cleared + c, kVector, 0u);
+        return cleared;
     }
 
-    // Puts a child that is to be split next in place of the node; false if there is none.
-    bool split(Node& at) {
+    double impurity_of(Rows rows) {
+        // Most leaves have one row, and one row has no impurity.
+        return rows.size() > 1 ? criterion_.impurity(rows.size(), counts(rows.counts)) : 0.0;
+    }
+
+    bool is_leaf(std::uint32_t n, double impurity, std::uint32_t depth) const {
+        return impurity == 0 || n < rules_.min_samples_split || depth >= rules_.max_depth;
+    }
+
+    // Splits the node on top of the stack, and puts those of its children there that are no leaves.
+    void visit() {
+        Node& at = stack_.back();
+        branch_.return_to(at.depth);
+        branch_.credit(at.feature) = at.credit;
         while (at.pool.n_active > 0) {
             const std::uint32_t place = random_.below(at.pool.n_active);
             const std::uint32_t feature = pool_[place];
-            const LowHigh<Value> range = load(feature, at);
+            const LowHigh<Value> range = load(feature, at.rows());
             if (range.low < range.high) return divide(at, feature, range);
             pool_.retire(place, at.pool);
         }
-        finish(at, counts(0));
-        return false;
+        finish(at.rows(), at.node, at.impurity);
+        stack_.pop_back();
     }
 
-    LowHigh<Value> load(std::uint32_t feature, const Node& at) {
-        const auto entries = table_.entries(feature, at.size());
-        const std::uint32_t* const ids = ids_.data() + at.begin;
+    LowHigh<Value> load(std::uint32_t feature, Rows rows) {
+        const auto entries = table_.entries(feature, rows.size());
+        const std::uint32_t* const ids = ids_.data() + rows.begin;
 #ifdef LOCALMDI_AVX2
-        if (avx2_) return collect_avx2(entries, ids, at.size(), values_.data());
+        if (avx2_) return collect_avx2(entries, ids, rows.size(), values_.data());
 #endif
-        return collect(entries, ids, at.size(), values_.data());
+        return collect(entries, ids, rows.size(), values_.data());
     }
 
-    std::uint32_t order_ids(const Node& at, Value cut) {
-        std::uint32_t* const ids = ids_.data() + at.begin;
+    std::uint32_t order_ids(Rows rows, Value cut) {
+        std::uint32_t* const ids = ids_.data() + rows.begin;
         const Value* const values = values_.data();
 #ifdef LOCALMDI_AVX2
         const auto at_most = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
             return at_most8(values + i, cut);
         };
-        if (avx2_) return order_avx2(at_most, ids, at.size(), spare_.data());
+        if (avx2_) return order_avx2(at_most, ids, rows.size(), spare_.data());
 #endif
         const auto stays = [=](std::uint32_t i) { return values[i] <= cut; };
-        return order(stays, ids, at.size(), spare_.data());
+        return order(stays, ids, rows.size(), spare_.data());
     }
 
-    bool divide(Node& at, std::uint32_t feature, LowHigh<Value> range) {
+    void divide(Node& at, std::uint32_t feature, LowHigh<Value> range) {
+        const Rows rows = at.rows();
         constexpr std::uint32_t kSoon = 8;
-        if (at.size() <= kSoon && at.size() > kSoon / 2) chunk_->expect_rows(rows(at));
+        if (rows.size() <= kSoon && rows.size() > kSoon / 2) chunk_->expect_rows(ids(rows));
         TreeWriter& tree = chunk_->tree;
         GrownNode& parent = tree[at.node];
         parent.kind = SplitKind::less_equal;
         parent.feature = static_cast<std::int32_t>(feature);
         parent.first_child = tree.size();
         const Value cut = table_.cut(feature, range, random_, parent.threshold);
-        const std::uint32_t middle = at.begin + order_ids(at, cut);
-        count_children(at, middle);
-        const auto child = [&](std::uint32_t begin, std::uint32_t end, std::size_t which) {
-            Node node{begin, end, 0, at.depth + 1, at.pool, feature, false, 0, 0};
-            // Most leaves have one row, and one row has no impurity.
-            if (end - begin > 1) node.impurity = criterion_.impurity(end - begin, counts(which));
+        const std::uint32_t middle = rows.begin + order_ids(rows, cut);
+        branch_.enter(feature);
+        const double before = branch_.credit(feature);
+        const auto child = [&](Rows its_rows) -> Child {
+            const double impurity = impurity_of(its_rows);
             // Definition 1: what the row gains by going from t to this child belongs to the
             // feature.
-            node.credit = credit_[feature] + (at.impurity - node.impurity);
-            node.node = tree.add(end - begin);
-            return node;
+            const double credit = before + (at.impurity - impurity);
+            return {its_rows, tree.add(its_rows.size()), credit, impurity};
         };
-        const Node first = child(at.begin, middle, 1), second = child(middle, at.end, 2);
-        const double left = first.size() * first.impurity + second.size() * second.impurity;
-        chunk_->add_decrease(feature, (at.size() * at.impurity - left) / n_rows_);
-        return enter(first, second, at);
+        const auto [first_rows, second_rows] = count_children(rows, middle, at.depth + 1);
+        const Child first = child(first_rows), second = child(second_rows);
+        const double left = first.weighted_impurity() + second.weighted_impurity();
+        chunk_->add_decrease(feature, (rows.size() * at.impurity - left) / n_rows_);
+        at.feature = feature;
+        ++at.depth;
+        enter(first, second, at);
     }
 
-    // Counts the smaller child; the other has the rest.
-    void count_children(const Node& at, std::uint32_t middle) {
-        const bool first = middle - at.begin <= at.end - middle;
-        const std::uint32_t begin = first ? at.begin : middle, end = first ? middle : at.end;
-        std::uint32_t* const few = counts(first ? 1 : 2);
-        std::uint32_t* const rest = counts(first ? 2 : 1);
-        for (std::size_t c = 0; c < n_classes_; ++c) few[c] = 0;
-        for (std::uint32_t i = begin; i < end; ++i) ++few[label_[ids_[i]]];
-        for (std::size_t c = 0; c < n_classes_; ++c) rest[c] = counts_[c] - few[c];
-    }
-
-    // Finishes the children that are leaves; of two that are none, the first waits.
-    bool enter(const Node& first, const Node& second, Node& at) {
-        const std::uint32_t feature = first.feature;
-        const double before = credit_[feature];
-        if (on_path_[feature]++ == 0) path_.push_back(feature);
-        const bool first_ends = is_leaf(first), second_ends = is_leaf(second);
-        if (first_ends) finish(first, counts(1));
-        if (second_ends) finish(second, counts(2));
-        if (first_ends && second_ends) {
-            leave(feature, before);
-            return false;
+    // Children that are leaves are finished at once; the others take the place of their parent.
+    void enter(const Child& first, const Child& second, Node& at) {
+        const bool first_ends = is_leaf(first.rows.size(), first.impurity, at.depth);
+        const bool second_ends = is_leaf(second.rows.size(), second.impurity, at.depth);
+        double& credit = branch_.credit(at.feature);
+        if (first_ends) {
+            credit = first.credit;
+            finish(first.rows, first.node, first.impurity);
         }
-        stack_.push_back({0, 0, 0, 0, {}, feature, true, before, 0});
-        if (!first_ends && !second_ends) {
-            stack_.push_back(first);
-            waiting_counts_.insert(waiting_counts_.end(), counts(1), counts(2));
+        if (second_ends) {
+            credit = second.credit;
+            finish(second.rows, second.node, second.impurity);
         }
-        at = second_ends ? first : second;
-        credit_[feature] = at.credit;
-        std::copy_n(counts(second_ends ? 1 : 2), n_classes_, counts(0));
-        return true;
+        if (first_ends && second_ends) return stack_.pop_back();
+        if (first_ends) return at.become(second);
+        at.become(first);
+        if (second_ends) return;
+        const std::uint32_t depth = at.depth, feature = at.feature, n_active = at.pool.n_active;
+        Node& top = stack_.emplace_back();
+        top.depth = depth;
+        top.feature = feature;
+        top.pool.n_active = n_active;
+        top.become(second);
     }
 
-    // Takes a node that waits, after the ends of the subtrees before it.
-    bool next(Node& at) {
-        while (!stack_.empty()) {
-            at = stack_.back();
-            stack_.pop_back();
-            if (at.subtree_ends) {
-                leave(at.feature, at.credit);
-                continue;
-            }
-            credit_[at.feature] = at.credit;
-            const auto top = waiting_counts_.end() - static_cast<std::ptrdiff_t>(n_classes_);
-            std::copy(top, waiting_counts_.end(), counts_.begin());
-            waiting_counts_.erase(top, waiting_counts_.end());
-            return true;
+    // Counts the classes of the smaller child in a place that no waiting node has; the other child
+    // gets the place of their parent, and what is left there.
+    std::pair<Rows, Rows> count_children(Rows rows, std::uint32_t middle, std::uint32_t place) {
+        const bool first_is_less = middle - rows.begin <= rows.end - middle;
+        const std::uint32_t begin = first_is_less ? rows.begin : middle,
+                            end = first_is_less ? middle : rows.end;
+        std::uint32_t* const few = clear_counts(place);
+        std::uint32_t* const rest = counts(rows.counts);
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const std::uint32_t c = label_[ids_[i]];
+            ++few[c];
+            --rest[c];
         }
-        return false;
+        return {{rows.begin, middle, first_is_less ? place : rows.counts},
+                {middle, rows.end, first_is_less ? rows.counts : place}};
     }
 
-    void leave(std::uint32_t feature, double credit) {
-        credit_[feature] = credit;
-        // Subtrees end in the reverse order in which they began.
-        if (--on_path_[feature] == 0) path_.pop_back();
+    std::span<const std::uint32_t> ids(Rows rows) const {
+        return {ids_.data() + rows.begin, rows.size()};
     }
 
-    std::span<const std::uint32_t> rows(const Node& at) const {
-        return {ids_.data() + at.begin, at.size()};
-    }
-
-    void finish(const Node& at, const std::uint32_t* counts) {
-        credit_[at.feature] = at.credit;
-        GrownNode& leaf = chunk_->tree[at.node];
-        leaf.first_child = criterion_.store_counts(counts, at.impurity, rows(at), chunk_->tree);
-        chunk_->add_rows({0, credit_, path_, at.impurity}, rows(at));
+    void finish(Rows rows, std::uint32_t node, double impurity) {
+        chunk_->tree[node].first_child =
+            criterion_.store_counts(counts(rows.counts), impurity, ids(rows), chunk_->tree);
+        chunk_->add_rows({0, branch_.credits(), branch_.path(), impurity}, ids(rows));
     }
 
     std::uint32_t n_rows_;
-    std::size_t n_classes_;
+    std::size_t place_size_;  // for the counts of all classes
     const std::uint32_t* label_;
     const GrowRules& rules_;
     const Sums& criterion_;
@@ -237,12 +268,9 @@ private:
     std::size_t n_visits_ = 0;
     std::vector<std::uint32_t> ids_, spare_;  // the rows, of which every node owns a part
     std::vector<Value> values_;               // of the node's rows
-    std::vector<std::uint32_t> counts_;
-    std::vector<Node> stack_;
-    std::vector<std::uint32_t> waiting_counts_;  // of the nodes on the stack
-    std::vector<double> credit_;          // per feature: what the path to the current node gained
-    std::vector<std::uint32_t> on_path_;  // per feature: how often the path splits it
-    std::vector<std::uint32_t> path_;     // the features on it
+    std::vector<std::uint32_t> counts_;       // of the classes, place after place
+    std::vector<Node> stack_;                 // the nodes that wait
+    Branch branch_;
     bool avx2_ = has_avx2();
 };
 

@@ -154,6 +154,12 @@ template <class Goes8>
 __attribute__((target("avx2,popcnt"))) std::uint32_t order_avx2(Goes8 goes8, std::uint32_t* ids,
                                                                 std::uint32_t n,
                                                                 std::uint32_t* others) {
+    if (n <= 8) {
+        // Places after the last one are not chosen, and so remain the last.
+        const unsigned first = goes8(0) & ((1u << n) - 1u);
+        store8(ids, chosen_first(load8(ids), first));
+        return static_cast<std::uint32_t>(__builtin_popcount(first));
+    }
     const __m256i after = load8(ids + n);  // they belong to other nodes
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < n; i += 8) {
@@ -164,8 +170,7 @@ __attribute__((target("avx2,popcnt"))) std::uint32_t order_avx2(Goes8 goes8, std
         store8(ids + kept, chosen_first(lanes, first));
         kept += static_cast<std::uint32_t>(__builtin_popcount(first));
     }
-    if (n > 8)  // otherwise the others already follow
-        for (std::uint32_t i = kept; i < n; i += 8) store8(ids + i, load8(others + (i - kept)));
+    for (std::uint32_t i = kept; i < n; i += 8) store8(ids + i, load8(others + (i - kept)));
     store8(ids + n, after);
     return kept;
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "localmdi/grow_branch.hpp"
 #include "localmdi/grow_choice.hpp"
 #include "localmdi/grow_chunk.hpp"
 #include "localmdi/grow_criterion.hpp"
@@ -28,8 +29,7 @@ public:
                  by_class_ ? rows_by_class(criterion.label()) : rows_as_given(rows.n_rows)),
           pool_(rows.n_features),
           chooser_(rules, criterion, lists_, pool_, by_class_),
-          credit_(rows.n_features),
-          on_path_(rows.n_features),
+          branch_(rows.n_features),
           node_sums_(criterion.n_sums()) {}
 
     // The chooser works on the lists and the pool of this very object.
@@ -49,21 +49,20 @@ public:
             const Pending next = stack_.back();
             stack_.pop_back();
             if (++n_visits_ % 4096 == 0) interrupt_.check();
-            if (next.restore) leave(next.feature, next.credit);
-            else visit(next);
+            visit(next);
         }
+        branch_.return_to(0);
         chunk.finish_tree(chunk.tree.impurity(0), keep);
     }
 
 private:
-    // A node that waits to be split; or, with `restore`, the end of the subtree of a split: the
-    // split feature has the credit again that it had above.
+    // A node that waits to be split.
     struct Pending {
         NodeRows rows;
         PoolState pool;
-        std::uint32_t node, depth, feature;
-        bool restore;
-        double credit;  // of `feature`, on the path to this node
+        std::uint32_t node, depth;
+        std::uint32_t feature;  // of the split above
+        double credit;          // of `feature`, on the path to this node
     };
 
     void start() {
@@ -75,7 +74,7 @@ private:
         tie_tolerance_ = kTieTolerance * impurity;
         root_weight_ = child_sums_[0];
         min_weight_ = rules_.min_weight_leaf * root_weight_;
-        Pending root{rows, pool_.reset(), 0, 0, 0, false, 0};
+        Pending root{rows, pool_.reset(), 0, 0, 0, 0};
         chunk_->tree.add({child_sums_[0], impurity});
         if (empty || is_leaf(root, impurity)) finish(root, child_sums_.data());
         else push(root, child_sums_.data());
@@ -107,11 +106,13 @@ private:
         // The node on top of the stack is the one whose sums came last.
         n_waiting_ -= n_sums;
         std::copy_n(waiting_sums_.data() + n_waiting_, n_sums, node_sums_.data());
-        credit_[at.feature] = at.credit;
+        branch_.return_to(at.depth);
+        branch_.credit(at.feature) = at.credit;
         const double impurity = chunk_->tree.impurity(at.node);
-        const Split split = chooser_.choose({at.rows.counted, node_sums_.data(), impurity,
-                                             tie_tolerance_, min_weight_, on_path_.data(), weight_},
-                                            at.pool, random_);
+        const Split split =
+            chooser_.choose({at.rows.counted, node_sums_.data(), impurity, tie_tolerance_,
+                             min_weight_, branch_.n_splits(), weight_},
+                            at.pool, random_);
         if (split.kind == SplitKind::leaf || !divide(split, at, impurity))
             finish(at, node_sums_.data());
     }
@@ -171,32 +172,26 @@ private:
     void enter(const Split& split, Pending& at, double impurity) {
         const std::uint32_t f = split.feature;
         write_split(split, at.node);
-        if (on_path_[f]++ == 0) path_.push_back(f);
+        branch_.enter(f);
         if (split.kind == SplitKind::multiway) {
             pool_.retire_feature(f, at.pool);
             if (rules_.draw == Draw::sklearn) ++at.pool.n_constant;
         }
-        const double before = credit_[f];
-        stack_.push_back({{}, {}, 0, 0, f, true, before});
-        const std::size_t n_before = stack_.size();
+        const double before = branch_.credit(f);
         for (std::uint32_t k = 0; k < children_.size(); ++k) {
             // Definition 1: what the row gains by going from t to this child belongs to the
             // feature.
             const double credit = before + (impurity - child_impurity_[k]);
             const double* const sums = child_sums_.data() + k * criterion_.n_sums();
             const std::uint32_t which = chunk_->tree.add({sums[0], child_impurity_[k]});
-            const Pending child{children_[k].rows, at.pool, which, at.depth + 1, f, false, credit};
+            const Pending child{children_[k].rows, at.pool, which, at.depth + 1, f, credit};
             if (!is_leaf(child, child_impurity_[k])) {
                 push(child, sums);
                 continue;
             }
-            credit_[f] = credit;
+            branch_.credit(f) = credit;
             finish(child, sums);
         }
-        credit_[f] = before;
-        if (stack_.size() > n_before) return;
-        stack_.pop_back();  // all children were leaves: there is no subtree to wait for
-        leave(f, before);
     }
 
     void write_split(const Split& split, std::uint32_t which) {
@@ -215,25 +210,19 @@ private:
         for (const Child& child : children_) tree.codes.push_back(child.code);
     }
 
-    void leave(std::uint32_t feature, double credit) {
-        credit_[feature] = credit;
-        // Subtrees end in the reverse order in which they began.
-        if (--on_path_[feature] == 0) path_.pop_back();
-    }
-
     void finish(const Pending& at, const double* sums) {
         TreeWriter& tree = chunk_->tree;
         const double impurity = tree.impurity(at.node);
         const auto counted = lists_.ids(at.rows.counted);
         tree[at.node].first_child = criterion_.store(sums, impurity, counted, tree);
         end_here(at.rows.passive, impurity, sums);
-        chunk_->add_rows({tree_, credit_, path_, impurity}, counted);
+        chunk_->add_rows({tree_, branch_.credits(), branch_.path(), impurity}, counted);
     }
 
     // Rows that only pass through end at this node.
     void end_here(Part passive, double impurity, const double* sums) {
         if (passive.size() == 0) return;
-        chunk_->add_rows({tree_, credit_, path_, impurity}, lists_.ids(passive));
+        chunk_->add_rows({tree_, branch_.credits(), branch_.path(), impurity}, lists_.ids(passive));
         chunk_->add_out_of_bag(sums, lists_.ids(passive));
     }
 
@@ -259,10 +248,7 @@ private:
     std::vector<Pending> stack_;
     std::vector<double> waiting_sums_;  // of the nodes on the stack: the first n_waiting_
     std::size_t n_waiting_ = 0;
-    std::vector<double>
-        credit_;  // per feature: what the path to the current node gained, 0 off the path
-    std::vector<std::uint32_t> on_path_;  // per feature: how often the path splits it
-    std::vector<std::uint32_t> path_;     // the features on it
+    Branch branch_;
     std::vector<Child> children_;
     std::vector<double> node_sums_, child_sums_, child_impurity_;
 };
