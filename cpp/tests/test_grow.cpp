@@ -7,6 +7,7 @@
 
 #include "check.hpp"
 #include "localmdi/grow.hpp"
+#include "localmdi/grow_branch.hpp"
 #include "localmdi/grow_random.hpp"
 #include "localmdi/validate.hpp"
 
@@ -148,6 +149,24 @@ void test_random() {
 }
 
 // A row of weight 0 changes no tree, but then candidates look up the class of every row.
+void test_branch() {
+    Branch branch(2);
+    const auto path = [&] { return std::vector(branch.path().begin(), branch.path().end()); };
+    branch.enter(1);
+    branch.credit(1) = 0.5;
+    branch.enter(0);
+    branch.credit(0) = 2;
+    branch.enter(1);  // a second time, as numbers may be
+    branch.credit(1) = 0.75;
+    CHECK(path() == std::vector({1u, 0u}) && branch.n_splits()[1] == 2);
+    branch.return_to(2);
+    CHECK(branch.credit(0) == 2 && branch.credit(1) == 0.5 && path() == std::vector({1u, 0u}));
+    branch.return_to(1);
+    CHECK(branch.credit(0) == 0 && branch.credit(1) == 0.5 && path() == std::vector({1u}));
+    branch.return_to(0);
+    CHECK(branch.credit(1) == 0 && path().empty());
+}
+
 void test_candidates() {
     Table table(true);
     std::ranges::fill(table.weight, 1.0);
@@ -192,6 +211,7 @@ int main() {
     test_forests();
     test_limits();
     test_balance();
+    test_branch();
     test_random();
     test_candidates();
     return 0;
