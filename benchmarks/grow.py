@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import ExtraTreesClassifier
 
+from benchmarks.memory import measure
 from benchmarks.timing import best_in_turn
 from localmdi import RandomizedForestClassifier
 
@@ -42,14 +41,13 @@ def compare(what: str, X: Any, *, y: Any, n_trees: int, k: int) -> None:
 
 
 _MEMORY = """
-import re, sys
-from pathlib import Path
+import sys
 from sklearn.datasets import load_digits
+from benchmarks.memory import peak_bytes
 from localmdi.trees import RandomizedForestClassifier
 X, y = load_digits(return_X_y=True)
 RandomizedForestClassifier(int(sys.argv[1]), keep_forest=False, random_state=0).fit(X, y)
-# The process' own peak; getrusage would report that of the parent before exec, too.
-print(int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+print(peak_bytes() / 2**20)
 """
 
 
@@ -57,9 +55,7 @@ def memory() -> None:
     """Print the peak memory of growing without keeping, for more and more trees (Linux)."""
     cells = []
     for n_trees in (100, 1000, 10_000):
-        command = [sys.executable, "-c", _MEMORY, str(n_trees)]
-        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        cells.append(f"{n_trees:,} trees: {float(out):.0f} MB")
+        cells.append(f"{n_trees:,} trees: {measure(_MEMORY, n_trees):.0f} MB")
     print(f"Peak memory of the process with keep_forest=False, digits: {', '.join(cells)}")
 
 

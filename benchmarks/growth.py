@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier
 
 import localmdi as lm
+from benchmarks.memory import measure
 from benchmarks.timing import best_in_turn
 
 
@@ -64,25 +63,22 @@ def show(what: str, cases: dict[int, tuple[lm.Explainer, Any, float]]) -> None:
 
 
 _MEMORY = """
-import resource, sys
+import sys
 import numpy as np, localmdi as lm
 from sklearn.tree import DecisionTreeClassifier
+from benchmarks.memory import peak_bytes
 rng = np.random.default_rng(0)
 X = rng.random((int(sys.argv[1]), 50), dtype=np.float32)
 model = DecisionTreeClassifier(max_depth=10).fit(X[:5000], rng.integers(0, 2, 5000))
 explainer = lm.Explainer(model)
 explainer(X[:1000])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_bytes()
 result = explainer(X)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((after - before) * 1024 / result.values.nbytes)
+print((peak_bytes() - before) / result.values.nbytes)
 """
 
 
 def memory() -> None:
     """Print the growth of peak memory in a call, in units of the result."""
     for n in (100_000, 1_000_000):
-        out = subprocess.run(
-            [sys.executable, "-c", _MEMORY, str(n)], capture_output=True, text=True, check=True
-        )
-        print(f"Memory of local_mdi, {n:,} x 50 rows: {float(out.stdout):.2f} times the result")
+        print(f"Memory of local_mdi, {n:,} x 50 rows: {measure(_MEMORY, n):.2f} times the result")

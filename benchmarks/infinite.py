@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import resource
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.memory import measure
 from benchmarks.timing import best_in_turn
 from localmdi import infinite_mdi
 
@@ -29,18 +29,29 @@ def make_sample(n_rows: int, n_features: int, *, arity: int = 2) -> tuple[Any, A
     return X, (X[:, :6].sum(axis=1) + rng.integers(0, 3, n_rows)) % 10
 
 
+_MEMORY = """
+import sys
+from benchmarks.infinite import make_sample
+from benchmarks.memory import peak_bytes
+from localmdi import infinite_mdi
+infinite_mdi([[0], [1]], [0, 1])  # loads what a first call loads
+X, y = make_sample(2000, int(sys.argv[1]))
+before = peak_bytes()
+infinite_mdi(X, y, X[:1], method="exact")
+print((peak_bytes() - before) / 2**20)
+"""
+
+
 def lattice() -> None:
     """Exact values at one row."""
     infinite_mdi([[0], [1]], [0, 1])  # loads what a first call loads
     for p in (20, 24):
         X, y = make_sample(2000, p)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         call = {"exact": lambda X=X, y=y: infinite_mdi(X, y, X[:1], method="exact")}
         seconds = best_in_turn(call)["exact"]
-        memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         print(
             f"Infinite forest, one row, 2000 rows, 10 classes, p={p}: {seconds * 1e3:.0f} ms, "
-            f"{memory:.0f} MB"
+            f"{measure(_MEMORY, p):.1f} MB"
         )
 
 
