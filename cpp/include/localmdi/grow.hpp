@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "localmdi/grown_trees.hpp"
 #include "localmdi/parallel.hpp"

@@ -9,7 +9,7 @@
 namespace localmdi {
 
 // Of one node: the first n_active features of the pool may vary in it. n_constant further ones are
-// known to be constant; they count only because a draw can meet them (see choose_split).
+// known to be constant; they count only because a draw can meet them (see SplitChooser).
 struct PoolState {
     std::uint32_t n_active = 0, n_constant = 0;
 };

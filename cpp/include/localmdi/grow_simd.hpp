@@ -82,7 +82,7 @@ __attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float
             _mm_cvtss_f32(_mm_max_ss(high4, _mm_movehdup_ps(high4)))};
 }
 
-// The least of eight bytes, twice: as they are, and as their complements for the largest.
+// The least of the bytes; of their complements, it is the complement of the largest.
 __attribute__((target("avx2"))) inline std::uint8_t least8(__m128i bytes) {
     const __m128i pairs = _mm_min_epu8(bytes, _mm_srli_epi16(bytes, 8));
     return static_cast<std::uint8_t>(
