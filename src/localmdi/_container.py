@@ -7,19 +7,18 @@ file before anything is allocated.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
 import reprlib
 import struct
-import uuid
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from localmdi._atomic import write_atomically
 from localmdi.exceptions import FileFormatError
 
 if TYPE_CHECKING:
@@ -82,24 +81,15 @@ def write_container(
     """
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     text = _header_text(kind, version, header=header, arrays=stored)
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        raise ValueError(f"the path must name a regular file; got {target!r}. Choose a file name.")
-    temporary = os.path.join(os.path.dirname(target), f".localmdi-{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            sink = _Sink(file)
-            sink.write(memoryview(_PREAMBLE.pack(_MAGIC, _LAYOUT, len(text)) + text))
-            for array in stored.values():
-                sink.pad()
-                sink.write(array.reshape(-1).view(np.uint8).data)
-            if not stored:
-                sink.pad()
-            file.write(_CHECKSUM.pack(sink.checksum))
-        os.replace(temporary, target)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    with write_atomically(path) as temporary, open(temporary, "xb") as file:
+        sink = _Sink(file)
+        sink.write(memoryview(_PREAMBLE.pack(_MAGIC, _LAYOUT, len(text)) + text))
+        for array in stored.values():
+            sink.pad()
+            sink.write(array.reshape(-1).view(np.uint8).data)
+        if not stored:
+            sink.pad()
+        file.write(_CHECKSUM.pack(sink.checksum))
 
 
 def read_container(

@@ -1,6 +1,6 @@
 """What users pass in is checked here, once; the rooms above work with what comes out."""
 
-from localmdi._validation.categories import Categories, find_missing, learn_categories
+from localmdi._validation.categories import Categories, find_missing, is_missing, learn_categories
 from localmdi._validation.columns import Columns, read_columns
 from localmdi._validation.encoding import (
     as_labels,
@@ -37,6 +37,7 @@ __all__ = [
     "frame_labels",
     "frame_type",
     "from_labels",
+    "is_missing",
     "learn_categories",
     "names_of",
     "read_columns",

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, BoolArray, IntArray
 
-__all__ = ["Categories", "find_missing", "learn_categories"]
+__all__ = ["Categories", "find_missing", "is_missing", "learn_categories"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +101,17 @@ def find_missing(column: AnyArray) -> BoolArray:
         return np.isnat(column)
     if kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.fromiter(map(_is_missing, column), bool, len(column))
+    return np.fromiter(map(is_missing, column), bool, len(column))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether one value is missing: None, NaN, NaT or pandas' NA.
+
+    Examples
+    --------
+    >>> is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, False, False)
+    """
     # pandas' NA has no truth value; it is known by its type, so that pandas need not be loaded.
     if value is None or type(value).__name__ == "NAType":
         return True

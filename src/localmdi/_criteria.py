@@ -1,0 +1,201 @@
+"""The criteria: what each one is called, what it measures, and its formula.
+
+To add a criterion, add a row to `CRITERIA` and, if the kernels should compute it, a case to
+``cpp/include/localmdi/support/criterion.hpp``. Its unit needs a row in `UNITS`. ``theory/`` has
+formulas of its own on purpose: it is the oracle that judges these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+# NumPy is imported inside the formulas, so that the command line can list names without it.
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from localmdi.typing import FloatArray
+
+__all__ = ["CRITERIA", "UNITS", "Criterion", "Unit", "criterion_names", "find_criterion", "unit_of"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of impurity, in the words that people read.
+
+    Parameters
+    ----------
+    name : str
+        The name that results carry in ``unit``.
+    quantity : str
+        What is measured, as in "a feature removed …".
+    symbol : str
+        What stands behind a number or in parentheses at an axis; may be empty.
+    """
+
+    name: str
+    quantity: str
+    symbol: str = ""
+
+    @property
+    def label(self) -> str:
+        """The quantity and its symbol, for an axis.
+
+        Examples
+        --------
+        >>> UNITS["bits"].label, UNITS["variance"].label
+        ('uncertainty (bits)', 'variance')
+        """
+        return f"{self.quantity} ({self.symbol})" if self.symbol else self.quantity
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """An impurity i(t) of the rows at a node.
+
+    Parameters
+    ----------
+    name : str
+        scikit-learn's name.
+    unit : str
+        The unit of the impurity, a key of `UNITS`.
+    aliases : tuple of str
+        Other names under which it is accepted.
+    target : {"classes", "numbers"} or None
+        What y must hold for the impurity to be computed from rows; None: it is only read from
+        models that store it.
+    kernel : int or None
+        Its code in the kernels; None: they do not compute it.
+    formula : callable or None
+        From the sums of nodes, (n_nodes, n_sums), to their impurities. For classes the sums are
+        the weight of each class; for numbers they are Σw, Σwy and Σwy².
+    """
+
+    name: str
+    unit: str
+    aliases: tuple[str, ...] = ()
+    target: Literal["classes", "numbers"] | None = None
+    kernel: int | None = None
+    formula: Callable[[FloatArray], FloatArray] | None = None
+
+    def weight(self, sums: FloatArray) -> FloatArray:
+        """Return the total weight of each node."""
+        return sums.sum(axis=1) if self.target == "classes" else sums[:, 0]
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    """Return the class frequencies p_k of each node; an empty node has none."""
+    import numpy as np
+
+    total = counts.sum(axis=1, keepdims=True)
+    return counts / np.where(total > 0, total, 1.0)
+
+
+def _entropy(counts: FloatArray) -> FloatArray:
+    """Return H = −Σ_k p_k log2 p_k."""
+    import numpy as np
+
+    share = _shares(counts)
+    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1) + 0.0
+
+
+def _gini(counts: FloatArray) -> FloatArray:
+    """Return Σ_k p_k (1 − p_k)."""
+    import numpy as np
+
+    share = _shares(counts)
+    return np.maximum(1.0 - (share**2).sum(axis=1), 0.0) * (share.sum(axis=1) > 0)
+
+
+def _variance(moments: FloatArray) -> FloatArray:
+    """Return E[y²] − E[y]²; the caller centres y, so that the difference keeps its digits."""
+    import numpy as np
+
+    weight = np.where(moments[:, 0] > 0, moments[:, 0], 1.0)
+    mean = moments[:, 1] / weight
+    return np.maximum(moments[:, 2] / weight - mean**2, 0.0)
+
+
+CRITERIA: tuple[Criterion, ...] = (
+    Criterion("entropy", "bits", ("log_loss",), "classes", kernel=0, formula=_entropy),
+    Criterion("gini", "gini", (), "classes", kernel=1, formula=_gini),
+    Criterion(
+        "squared_error",
+        "variance",
+        ("variance", "friedman_mse"),
+        "numbers",
+        kernel=2,
+        formula=_variance,
+    ),
+    Criterion("absolute_error", "mae"),
+    Criterion("poisson", "poisson"),
+)
+"""All criteria."""
+
+UNITS: Mapping[str, Unit] = MappingProxyType(
+    {
+        unit.name: unit
+        for unit in (
+            Unit("bits", "uncertainty", "bits"),
+            Unit("gini", "Gini impurity"),
+            Unit("variance", "variance"),
+            Unit("mae", "absolute error"),
+            Unit("poisson", "Poisson deviance"),
+            Unit("share", "share of the total"),
+        )
+    }
+)
+"""All units; "share" is that of normalised importances."""
+
+_BY_NAME = MappingProxyType(
+    {name: criterion for criterion in CRITERIA for name in (criterion.name, *criterion.aliases)}
+)
+
+
+def criterion_names(
+    *, target: Literal["classes", "numbers"] | None = None, computed: bool = False
+) -> tuple[str, ...]:
+    """Return the accepted names: all, or those for a kind of target, or those we can compute.
+
+    Examples
+    --------
+    >>> criterion_names(target="classes")
+    ('entropy', 'log_loss', 'gini')
+    """
+    return tuple(
+        name
+        for name, criterion in _BY_NAME.items()
+        if target in (None, criterion.target) and not (computed and criterion.formula is None)
+    )
+
+
+def find_criterion(name: object, *, among: tuple[str, ...] | None = None) -> Criterion:
+    """Return the criterion of this name, or raise an error that lists the accepted ones.
+
+    Examples
+    --------
+    >>> find_criterion("log_loss").name
+    'entropy'
+    >>> find_criterion("entropie")
+    Traceback (most recent call last):
+    ValueError: criterion must be one of 'entropy', 'log_loss', ...; got 'entropie'.
+    """
+    accepted = tuple(_BY_NAME) if among is None else among
+    if not isinstance(name, str) or name not in accepted:
+        names = ", ".join(map(repr, accepted))
+        raise ValueError(f"criterion must be one of {names}; got {name!r}.")
+    return _BY_NAME[name]
+
+
+def unit_of(name: str) -> Unit:
+    """Return a unit by its name; results may carry units that this version does not know.
+
+    Examples
+    --------
+    >>> unit_of("bits").quantity, unit_of("nats").label
+    ('uncertainty', 'impurity (nats)')
+    """
+    return UNITS.get(name, Unit(name, "impurity", name))

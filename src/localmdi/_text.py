@@ -1,0 +1,92 @@
+"""Text for people: counts with their nouns, names without control characters, short forms."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["clean", "count", "cut", "one_line", "quote_names", "with_unit"]
+
+# Lone surrogates cannot be written as UTF-8; controls can move a terminal's cursor, and HTML and
+# some of matplotlib's backends refuse them.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_IRREGULAR = {"category": "categories", "index": "indices", "leaf": "leaves"}
+
+
+def clean(text: object) -> str:
+    r"""Return text that any terminal, page or file can show: no controls, no lone surrogates.
+
+    Tabs and line breaks become spaces, other controls and lone surrogates "�".
+
+    Examples
+    --------
+    >>> clean("age\t(years)\x1b[2J\ud800")
+    'age (years)�[2J�'
+    """
+    return _UNPRINTABLE.sub(lambda found: " " if found[0] in "\t\n\r" else "\ufffd", str(text))
+
+
+def one_line(text: object) -> str:
+    r"""Return a message, which may quote user input, as one clean line.
+
+    Examples
+    --------
+    >>> one_line("expected a number,\n  got \x1b[2J")
+    'expected a number, got �[2J'
+    """
+    return " ".join(clean(text).split())
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters; an ellipsis shows that some are left out.
+
+    Examples
+    --------
+    >>> cut("temperature", 5), cut("age", 5)
+    ('temp…', 'age')
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun, singular or plural.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1797, "row"), count(0, "more category"), count(2, "leaf")
+    ('1 row', '1,797 rows', '0 more categories', '2 leaves')
+    """
+    if n == 1:
+        return f"1 {noun}"
+    before, _, last = noun.rpartition(" ")
+    plural = _IRREGULAR.get(last, f"{last}s")
+    return f"{n:,} {before} {plural}" if before else f"{n:,} {plural}"
+
+
+def with_unit(number: str, symbol: str) -> str:
+    """Return a formatted number with the symbol of its unit (`localmdi._criteria.Unit`).
+
+    Examples
+    --------
+    >>> with_unit("1", "bits"), with_unit("0.5", "bits"), with_unit("0.25", "")
+    ('1 bit', '0.5 bits', '0.25')
+    """
+    if number.lstrip("+-\N{MINUS SIGN}") == "1" and symbol == "bits":
+        symbol = "bit"
+    return f"{number} {symbol}" if symbol else number
+
+
+def quote_names(names: Iterable[object], *, most: int = 8) -> str:
+    """Return names in quotes, comma-separated; of many only the first.
+
+    Examples
+    --------
+    >>> quote_names(["a", "y"]), quote_names("abcd", most=2)
+    ("'a', 'y'", "'a', 'b' and 2 more")
+    """
+    listed = list(names)
+    shown = ", ".join(f"'{cut(clean(name), 60)}'" for name in listed[:most])
+    return f"{shown} and {len(listed) - most:,} more" if len(listed) > most else shown
