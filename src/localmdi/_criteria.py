@@ -7,7 +7,6 @@ formulas of its own on purpose: it is the oracle that judges these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 # NumPy is imported inside the formulas, so that the command line can list names without it.
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from localmdi.typing import FloatArray
 
