@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 BARS = {"local_mdi": 20, "explain": 45}
 
@@ -28,20 +27,20 @@ def files_passed(call: Callable[[], Any]) -> list[str]:
     package = Path(localmdi.__file__).parent
     passed: dict[str, None] = {}
 
-    def enter(frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        # Class bodies and modules run while something is imported, functions when it is used.
-        if event == "call" and code.co_name != "<module>" and code.co_filename not in skipped:
-            if not code.co_filename.startswith(f"{package}/") or "__qualname__" in code.co_names:
-                return
-            passed[str(Path(code.co_filename).relative_to(package))] = None
+    def enter(*event: Any) -> None:
+        code = event[0].f_code
+        path = Path(code.co_filename)
+        # Modules and class bodies run while something is imported, functions when it is used.
+        is_import = code.co_name == "<module>" or "__qualname__" in code.co_names
+        if event[1] == "call" and not is_import and path.is_relative_to(package):
+            passed[str(path.relative_to(package))] = None
 
-    skipped = {str(package / "__init__.py")}
     sys.setprofile(enter)
     try:
         call()
     finally:
         sys.setprofile(None)
+    passed.pop("__init__.py", None)  # the lazy names
     return list(passed)
 
 

@@ -122,6 +122,10 @@ void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
     });
 }
 
+std::span<const double> optional_span(const std::optional<Column<double>>& column) {
+    return column ? as_span(*column) : std::span<const double>();
+}
+
 template <class Value>
 void bind_for(nb::module_& m, const std::string& bits) {
     nb::class_<RowArrays<Value>>(m, ("Rows" + bits).c_str(),
@@ -135,18 +139,20 @@ void bind_for(nb::module_& m, const std::string& bits) {
         .def(
             "__init__",
             [](PackedForest<Value>* self, const NodeTable& table,
-               std::optional<Column<double>> impurity, Column<double> tree_weight) {
+               std::optional<Column<double>> credit, std::optional<Column<double>> remainder,
+               Column<double> tree_weight) {
                 const ForestView view = table.view();
                 require(tree_weight.size() == view.n_trees(),
                         "tree_weight must have one entry per tree");
-                require(!impurity || impurity->size() == view.n_nodes(),
-                        "impurity must have one entry per node");
+                require(!credit || credit->size() == view.n_nodes(),
+                        "credit must have one entry per node");
+                require(!remainder || remainder->size() == view.n_nodes(),
+                        "remainder must have one entry per node");
                 const nb::gil_scoped_release release;
-                new (self) PackedForest<Value>(
-                    pack<Value>(view, impurity ? as_span(*impurity) : std::span<const double>(),
-                                as_span(tree_weight)));
+                new (self) PackedForest<Value>(pack<Value>(
+                    view, {optional_span(credit), optional_span(remainder)}, as_span(tree_weight)));
             },
-            "table"_a, "impurity"_a.none(), "tree_weight"_a)
+            "table"_a, "credit"_a.none(), "remainder"_a.none(), "tree_weight"_a)
         .def("local_mdi", &local_mdi_into<Value>, "rows"_a, "values"_a.noconvert(),
              "residual"_a.noconvert(), "standard_error"_a.none().noconvert(), "n_threads"_a,
              "simd"_a = true)
@@ -165,6 +171,16 @@ void bind_for(nb::module_& m, const std::string& bits) {
 void bind_explain(nb::module_& m) {
     bind_for<float>(m, "32");
     bind_for<double>(m, "64");
+    m.def(
+        "edge_drops",
+        [](const NodeTable& table, Column<double> level, Vector<double> amount) {
+            const std::size_t n = table.view().n_nodes();
+            require(level.size() == n && amount.size() == n, "level and amount must fit the nodes");
+            const nb::gil_scoped_release release;
+            edge_drops(table.view(), as_span(level), amount.data());
+        },
+        "table"_a, "level"_a.noconvert(), "amount"_a.noconvert(),
+        "Fill in for every node how much the level falls on the edge from its parent.");
     m.def(
         "add_children",
         [](const NodeTable& table, Matrix<double> sums) {

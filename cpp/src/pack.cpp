@@ -22,8 +22,7 @@ Value inclusive_threshold(double t, bool strict) {
 template <class Value>
 class Packer {
 public:
-    Packer(const ForestView& forest, std::span<const double> impurity)
-        : forest_(forest), impurity_(impurity) {}
+    Packer(const ForestView& forest, const Credits& credits) : forest_(forest), credits_(credits) {}
 
     PackedForest<Value> run(std::span<const double> tree_weight) {
         const std::size_t n = forest_.n_nodes();
@@ -35,7 +34,7 @@ public:
         out_.tree_weight.assign(tree_weight.begin(), tree_weight.end());
         out_.nodes.resize(n);
         out_.source.resize(n);
-        out_.end_impurity.reserve(n / 2 + forest_.n_trees());
+        out_.remainder.reserve(n / 2 + forest_.n_trees());
         out_.root.reserve(forest_.n_trees() + 1);
         for (std::size_t t = 0; t < forest_.n_trees(); ++t) pack_tree(t);
         out_.root.push_back(used_);
@@ -53,7 +52,7 @@ private:
         const auto root = static_cast<std::size_t>(forest_.tree_offset[tree]);
         weight_ = out_.tree_weight[tree];
         out_.root.push_back(used_);
-        out_.nodes[used_].decrease = 0;
+        out_.nodes[used_].credit = 0;
         Pending next{root, used_++, 0};
         for (;;) {
             out_.source[next.at] = static_cast<std::uint32_t>(next.node);
@@ -69,13 +68,14 @@ private:
         }
     }
 
-    double weighted_impurity(std::size_t node) const {
-        return impurity_.empty() ? 0.0 : weight_ * impurity_[node];
+    // The tree's weight enters here, so that kernels only add.
+    double weighted(std::span<const double> column, std::size_t node) const {
+        return column.empty() ? 0.0 : weight_ * column[node];
     }
 
     std::uint32_t new_end(std::size_t node) {
-        out_.end_impurity.push_back(weighted_impurity(node));
-        return static_cast<std::uint32_t>(out_.end_impurity.size() - 1);
+        out_.remainder.push_back(weighted(credits_.remainder, node));
+        return static_cast<std::uint32_t>(out_.remainder.size() - 1);
     }
 
     void pack_leaf(const Pending& leaf) {
@@ -112,11 +112,10 @@ private:
                                       forest_.missing_child[parent.node],
                                       {categories.begin(), categories.end()}});
         }
-        const double before = weighted_impurity(parent.node);
         const auto child = [&](std::size_t k) {
             const Pending next{forest_.child_of(parent.node, k),
                                first + static_cast<std::uint32_t>(k), parent.depth + 1};
-            out_.nodes[next.at].decrease = before - weighted_impurity(next.node);
+            out_.nodes[next.at].credit = weighted(credits_.amount, next.node);
             return next;
         };
         // The last child goes on the stack first, so that subtrees follow each other in order.
@@ -125,7 +124,7 @@ private:
     }
 
     const ForestView& forest_;
-    std::span<const double> impurity_;
+    const Credits& credits_;
     PackedForest<Value> out_;
     std::vector<Pending> stack_;
     double weight_ = 1;
@@ -135,14 +134,22 @@ private:
 }  // namespace
 
 template <class Value>
-PackedForest<Value> pack(const ForestView& forest, std::span<const double> impurity,
+PackedForest<Value> pack(const ForestView& forest, const Credits& credits,
                          std::span<const double> tree_weight) {
-    return Packer<Value>(forest, impurity).run(tree_weight);
+    return Packer<Value>(forest, credits).run(tree_weight);
 }
 
-template PackedForest<float> pack(const ForestView&, std::span<const double>,
-                                  std::span<const double>);
-template PackedForest<double> pack(const ForestView&, std::span<const double>,
-                                   std::span<const double>);
+template PackedForest<float> pack(const ForestView&, const Credits&, std::span<const double>);
+template PackedForest<double> pack(const ForestView&, const Credits&, std::span<const double>);
+
+void edge_drops(const ForestView& forest, std::span<const double> level, double* amount) {
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
+        amount[forest.tree_offset[tree]] = 0;
+    for (std::size_t node = 0; node < forest.n_nodes(); ++node)
+        for (std::size_t k = 0; k < forest.n_children(node); ++k) {
+            const std::size_t child = forest.child_of(node, k);
+            amount[child] = level[node] - level[child];
+        }
+}
 
 }  // namespace localmdi

@@ -38,7 +38,9 @@ struct Table {
     }
     template <class Value>
     PackedForest<Value> packed() const {
-        return pack<Value>(view(), impurity, tree_weight);
+        std::vector<double> drop(impurity.size());
+        edge_drops(view(), impurity, drop.data());
+        return pack<Value>(view(), {drop, impurity}, tree_weight);
     }
 
     void add_node(SplitKind kind, std::int32_t split_feature, double cut,

@@ -151,7 +151,7 @@ void the_layout(bool mixed) {
         for (std::size_t tree = 0; tree < 4; ++tree) {
             const double weight = table.tree_weight[tree];
             std::vector<std::pair<std::uint32_t, std::size_t>> open{{forest.root[tree], 0}};
-            CHECK(forest.nodes[forest.root[tree]].decrease == 0);
+            CHECK(forest.nodes[forest.root[tree]].credit == 0);
             while (!open.empty()) {
                 const auto [at, depth] = open.back();
                 open.pop_back();
@@ -159,16 +159,16 @@ void the_layout(bool mixed) {
                 const auto node = static_cast<std::size_t>(forest.source[at]);
                 const auto& packed = forest.nodes[at];
                 const bool ends = packed.split & (kLeaf | kUnordered);
-                if (ends) CHECK(forest.end_impurity[packed.end] == weight * table.impurity[node]);
+                if (ends) CHECK(forest.remainder[packed.end] == weight * table.impurity[node]);
                 for (std::size_t k = 0; k < view.n_children(node); ++k) {
                     const auto first = packed.split & kUnordered
                                            ? forest.unordered[packed.child].first_child
                                            : packed.child;
                     const auto child = first + static_cast<std::uint32_t>(k);
                     CHECK(static_cast<std::size_t>(forest.source[child]) == view.child_of(node, k));
-                    CHECK(forest.nodes[child].decrease ==
-                          weight * table.impurity[node] -
-                              weight * table.impurity[view.child_of(node, k)]);
+                    const double drop =
+                        table.impurity[node] - table.impurity[view.child_of(node, k)];
+                    CHECK(forest.nodes[child].credit == weight * drop);
                     open.push_back({child, depth + 1});
                 }
             }
@@ -191,10 +191,22 @@ void too_many_features() {
     CHECK(reached(table.packed<float>(), 1.0f) == 2);
 }
 
-void without_impurities() {
+// Any amounts will do: those of edges are taken over as they are, roots have none.
+void amounts_of_any_measure() {
+    const Table table = stump(SplitKind::less_equal, 0, 0);
+    const std::vector<double> amount{7, 0.25, -0.5};
+    const std::vector<double> tree_weight{2};
+    const auto forest = pack<float>(table.view(), {amount, {}}, tree_weight);
+    const auto& root = forest.nodes[forest.root[0]];
+    CHECK(root.credit == 0);
+    CHECK(forest.nodes[root.child].credit == 0.5 && forest.nodes[root.child + 1].credit == -1);
+    for (const double left : forest.remainder) CHECK(left == 0);
+}
+
+void without_credits() {
     const Table table = stump(SplitKind::less_equal, 0, 0);
     const auto forest = pack<float>(table.view(), {}, table.tree_weight);
-    for (const auto& node : forest.nodes) CHECK(node.decrease == 0);
+    for (const auto& node : forest.nodes) CHECK(node.credit == 0);
     CHECK(reached(forest, -1.0f) == 1);
 }
 
@@ -211,5 +223,6 @@ int main() {
         the_layout<double>(mixed);
     }
     too_many_features();
-    without_impurities();
+    amounts_of_any_measure();
+    without_credits();
 }

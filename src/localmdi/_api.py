@@ -8,22 +8,26 @@ import numpy as np
 
 from localmdi._explainer import Explainer, ModelRows
 from localmdi._validation import count_threads
-from localmdi.adapters import AdaptedModel, Candidate, adapt, in_bag_disagreement
+from localmdi.adapters import Candidate, adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest.credit import impurity_drop
 from localmdi.forest.packing import Packing
-from localmdi.importance import decompose, global_importance, prediction_paths, tree_blocks
+from localmdi.importance import decompose, global_importance, prediction_paths
 from localmdi.infinite import measure_gap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from localmdi.forest import Forest
+    from localmdi.forest.packing import LeafBlock
     from localmdi.infinite import ForestGap
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import FloatArray
+    from localmdi.typing import ArrayLike, FittedModel, FloatArray, RowsLike
 
 __all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
 
 
-def as_forest(model: Any, *, values: bool = True) -> Forest:
+def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
     """Turn a fitted model into a `Forest`: the table of nodes that every measure works on.
 
     Parameters
@@ -46,7 +50,7 @@ def as_forest(model: Any, *, values: bool = True) -> Forest:
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> as_forest(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y))
-    Forest: 1 tree, 5 nodes, 4 features (x0, x1, x2, x3)
+    Forest: 1 tree, 5 nodes, 4 features
       criterion: gini, in gini
       node statistics: weight, impurity, value
       classes: 0, 1, 2
@@ -55,13 +59,13 @@ def as_forest(model: Any, *, values: bool = True) -> Forest:
 
 
 def local_mdi(
-    model: Any,
-    X: Any,
+    model: FittedModel,
+    X: RowsLike,
     *,
     n_jobs: int | None = None,
     standard_error: bool = False,
     output: Literal["dense", "sparse"] = "dense",
-    out: Any = None,
+    out: FloatArray | None = None,
     progress: bool = False,
 ) -> LocalImportance:
     """Explain rows: how much uncertainty about the target each feature removed on their paths.
@@ -113,7 +117,7 @@ def local_mdi(
     )
 
 
-def global_mdi(model: Any) -> GlobalImportance:
+def global_mdi(model: FittedModel) -> GlobalImportance:
     """Return the global MDI importance of every feature, not normalised.
 
     The mean over trees of ``tree_.compute_feature_importances(normalize=False)``. scikit-learn's
@@ -140,11 +144,17 @@ def global_mdi(model: Any) -> GlobalImportance:
     >>> bool(np.allclose(global_mdi(model).values, np.mean(trees, axis=0)))
     True
     """
-    return global_importance(adapt(model).forest)
+    forest = adapt(model).forest
+    return global_importance(forest, impurity_drop(forest))
 
 
 def decompose_global(
-    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | None = None
+    model: FittedModel,
+    X: RowsLike,
+    y: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> LocalImportance:
     """Return the training rows' shares of the global importance: their mean is `global_mdi`.
 
@@ -189,31 +199,31 @@ def decompose_global(
     n = rows.shape[0]
     if n == 0:
         raise ValueError("X must hold the training rows; got none. Pass the X that fit got.")
-    packing = Packing(adapted.forest)
+    packing = Packing(adapted.forest, impurity_drop(adapted.forest))
     packing.check(rows, reader.rules)
-    batch = rows.batch(0, n)
     n_threads = count_threads(n_jobs)
     candidates = adapted.in_bag.candidates(n, y=y, sample_weight=sample_weight)
-    weights = _agreeing(adapted, packing, batch=batch, candidates=candidates, n_threads=n_threads)
+    blocks = packing.leaf_blocks(rows, reader.rules, n_threads=n_threads, batch_rows=n)
+    weights = _agreeing(adapted.forest, blocks, candidates=candidates)
+    batch = rows.batch(0, n)
     return decompose(packing, rows, batch=batch, weights=weights.weights, n_threads=n_threads)
 
 
 def _agreeing(
-    adapted: AdaptedModel,
-    packing: Packing,
-    *,
-    batch: Any,
-    candidates: list[Candidate],
-    n_threads: int,
+    forest: Forest, blocks: Iterable[LeafBlock], *, candidates: list[Candidate]
 ) -> Candidate:
-    """Return the first candidate whose weights add up to the weight of every node (I4)."""
-    forest = adapted.forest
-    for first, last in tree_blocks(forest.n_trees, batch.shape[0]):
-        leaf = packing.ends(batch, first, last=last, n_threads=n_threads).T
+    """Return the first candidate whose weights add up to the weight of every node.
+
+    See "Weight check" in ``docs/theory/algorithms.md``.
+    """
+    for block in blocks:
+        first, last = block.trees.start, block.trees.stop
         candidates = [
             candidate
             for candidate in candidates
-            if in_bag_disagreement(forest, first, leaf=leaf, weight=candidate.weights(first, last))
+            if in_bag_disagreement(
+                forest, first, leaf=block.leaf.T, weight=candidate.weights(first, last)
+            )
             is None
         ]
         if not candidates:
@@ -225,7 +235,9 @@ def _agreeing(
     return candidates[0]
 
 
-def saabas(model: Any, X: Any, *, n_jobs: int | None = None) -> FloatArray | list[FloatArray]:
+def saabas(
+    model: FittedModel, X: RowsLike, *, n_jobs: int | None = None
+) -> FloatArray | list[FloatArray]:
     """Split each row's prediction by feature, along the same paths (Saabas' method).
 
     The values of a row add up to its prediction minus the mean value at the roots.
@@ -258,7 +270,7 @@ def saabas(model: Any, X: Any, *, n_jobs: int | None = None) -> FloatArray | lis
     """
     adapted = adapt(model, values=True)
     reader = ModelRows(adapted)
-    packing = Packing(adapted.forest, impurity=False)
+    packing = Packing(adapted.forest)
     moves = prediction_paths(
         packing, reader.read(X), rules=reader.rules, n_threads=count_threads(n_jobs)
     )
@@ -269,7 +281,7 @@ def saabas(model: Any, X: Any, *, n_jobs: int | None = None) -> FloatArray | lis
 
 
 def forest_gap(
-    model: Any, X: Any, y: Any, *, n_jobs: int | None = None, **options: Any
+    model: FittedModel, X: RowsLike, y: ArrayLike, *, n_jobs: int | None = None, **options: Any
 ) -> ForestGap:
     """Measure how far a forest is from the infinite totally randomized one on its own sample.
 

@@ -128,7 +128,11 @@ class Packed32:
     def __init__(
         self,
         table: NodeTable,
-        impurity: Annotated[
+        credit: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        remainder: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ]
         | None,
@@ -220,7 +224,11 @@ class Packed64:
     def __init__(
         self,
         table: NodeTable,
-        impurity: Annotated[
+        credit: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        remainder: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ]
         | None,
@@ -279,6 +287,17 @@ class Packed64:
         ],
         n_threads: int,
     ) -> None: ...
+
+def edge_drops(
+    table: NodeTable,
+    level: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Fill in for every node how much the level falls on the edge from its parent.
+    """
 
 def add_children(
     table: NodeTable,

@@ -84,6 +84,12 @@ class Criterion:
         """Return the total weight of each node."""
         return sums.sum(axis=1) if self.target == "classes" else sums[:, 0]
 
+    def impurity(self, sums: FloatArray) -> FloatArray:
+        """Return the impurity of each node."""
+        if self.formula is None:
+            raise ValueError(f"criterion {self.name!r} cannot be computed from rows")
+        return self.formula(sums)
+
 
 def _shares(counts: FloatArray) -> FloatArray:
     """Return the class frequencies p_k of each node; an empty node has none."""
@@ -98,15 +104,15 @@ def _entropy(counts: FloatArray) -> FloatArray:
     import numpy as np
 
     share = _shares(counts)
-    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1) + 0.0
+    impurity: FloatArray = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1)
+    return impurity + 0.0  # no negative zero
 
 
 def _gini(counts: FloatArray) -> FloatArray:
     """Return Σ_k p_k (1 − p_k)."""
-    import numpy as np
-
     share = _shares(counts)
-    return np.maximum(1.0 - (share**2).sum(axis=1), 0.0) * (share.sum(axis=1) > 0)
+    impurity: FloatArray = (share * (1.0 - share)).sum(axis=1)
+    return impurity
 
 
 def _variance(moments: FloatArray) -> FloatArray:
@@ -115,7 +121,8 @@ def _variance(moments: FloatArray) -> FloatArray:
 
     weight = np.where(moments[:, 0] > 0, moments[:, 0], 1.0)
     mean = moments[:, 1] / weight
-    return np.maximum(moments[:, 2] / weight - mean**2, 0.0)
+    impurity: FloatArray = np.maximum(moments[:, 2] / weight - mean**2, 0.0)
+    return impurity
 
 
 CRITERIA: tuple[Criterion, ...] = (

@@ -12,13 +12,14 @@ from localmdi._validation import (
     RowSource,
     check_names,
     count_threads,
-    default_names,
     frame_labels,
     frame_type,
     read_encoded_rows,
     read_frame,
 )
 from localmdi.adapters import AdaptedModel, adapt
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest.credit import impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance import LocalRequest, explain
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from localmdi.forest import Forest
     from localmdi.results import LocalImportance, TopFeatures
+    from localmdi.typing import AnyArray, FittedModel, FloatArray, RowsLike
 
 __all__ = ["Explainer", "ModelRows"]
 
@@ -37,21 +39,11 @@ _WIDE = 4096
 
 
 class ModelRows:
-    """What happens to X on its way to a model's forest: a Pipeline's steps, names, value rules.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from localmdi.adapters import adapt
-    >>> X, y = load_iris(return_X_y=True)
-    >>> ModelRows(adapt(DecisionTreeClassifier().fit(X, y))).read(X).shape
-    (150, 4)
-    """
+    """What happens to X on its way to a model's forest: a Pipeline's steps, names, value rules."""
 
     def __init__(self, adapted: AdaptedModel) -> None:
         self._transform = adapted.transform
-        self._estimator = adapted.finite
+        self._is_estimator = adapted.finite
         self._names = adapted.input_names
         self._forest_names = adapted.forest.feature_names
         self._dtype = adapted.forest.row_dtype
@@ -72,9 +64,9 @@ class ModelRows:
         return replace(rows, frame_type=frame_type(frame), row_labels=frame_labels(frame))
 
     def _check_names(self, given: tuple[str, ...] | None) -> None:
-        if self._estimator:
+        if self._is_estimator:
             check_names(given, self._names)
-        elif given is not None and self._forest_names != default_names(len(self._forest_names)):
+        elif given is not None and self._forest_names is not None:
             check_names(given, self._forest_names)
 
 
@@ -102,14 +94,14 @@ class Explainer:
     [(1, 4), (2, 4), (150, 4)]
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: FittedModel) -> None:
         adapted = adapt(model)
         self._set(adapted.forest, ModelRows(adapted))
 
     def _set(self, forest: Forest, reader: ModelRows) -> None:
         self.forest = forest
         self._reader = reader
-        self._packing = Packing(forest)
+        self._packing = Packing(forest, impurity_drop(forest))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.forest, self._reader)
@@ -119,12 +111,12 @@ class Explainer:
 
     def __call__(
         self,
-        X: Any,
+        X: RowsLike,
         *,
         n_jobs: int | None = None,
         standard_error: bool = False,
         output: Literal["dense", "sparse"] = "dense",
-        out: Any = None,
+        out: FloatArray | None = None,
         progress: bool = False,
     ) -> LocalImportance:
         """Explain the rows of X; the parameters are those of `local_mdi`.
@@ -144,7 +136,7 @@ class Explainer:
 
     def iter_batches(
         self,
-        X: Any,
+        X: RowsLike,
         *,
         batch_rows: int | None = None,
         n_jobs: int | None = None,
@@ -187,7 +179,7 @@ class Explainer:
             part = rows.part(start, min(start + step, rows.shape[0]))
             yield explain(self._packing, part, request=request)
 
-    def top(self, X: Any, k: int, *, n_jobs: int | None = None) -> TopFeatures:
+    def top(self, X: RowsLike, k: int, *, n_jobs: int | None = None) -> TopFeatures:
         """Return each row's k features with the largest absolute values, of any number.
 
         Rows are explained in batches; no table of all rows and features is made.
@@ -230,6 +222,58 @@ class Explainer:
             values=np.concatenate([part.values for part in parts]),
             row_labels=rows.row_labels,
         )
+
+    def predict(self, X: RowsLike, *, n_jobs: int | None = None) -> AnyArray:
+        """Predict the rows of X from the nodes' values, for forests that have them.
+
+        A `Forest` from a file or another library predicts through this method; a fitted estimator
+        has its own ``predict``, which this one equals wherever trees are averaged.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The rows.
+        n_jobs : int or None
+            As in `local_mdi`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            Class labels of a classifier, numbers of a regressor.
+
+        Raises
+        ------
+        MissingStatisticsError
+            The nodes have no values; ``Explainer(as_forest(model))`` keeps them.
+        UnsupportedModelError
+            The trees are boosted: their sum lacks the model's initial prediction.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from localmdi import as_forest
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = as_forest(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))
+        >>> Explainer(forest).predict(X[[0, 149]])
+        array([0, 1])
+        """
+        forest = self.forest
+        if forest.aggregation == "sum" or forest.boosted:
+            raise UnsupportedModelError(
+                "the trees must be averaged to predict; these are summed or boosted, and a forest "
+                "does not know the initial prediction. Use the model's own predict."
+            )
+        rows = self._reader.read(X)
+        values = self._packing.predict(rows, self._reader.rules, n_threads=count_threads(n_jobs))
+        if forest.classes is None:
+            return values[:, 0] if values.shape[1] == 1 else values
+        ends = np.cumsum([len(labels) for labels in forest.classes])
+        shares = np.split(values, ends[:-1], axis=1)
+        labels = [
+            known[share.argmax(axis=1)] for known, share in zip(forest.classes, shares, strict=True)
+        ]
+        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
 def _restore(forest: Forest, reader: ModelRows) -> Explainer:

@@ -164,7 +164,7 @@ class TestPipeline:
         X, y = classification()
         model = make_pipeline(FunctionTransformer(np.sqrt), DecisionTreeClassifier())
         adapted = adapt(model.fit(np.abs(X), y))
-        assert adapted.forest.feature_names == ("x0", "x1", "x2", "x3", "x4")
+        assert adapted.forest.feature_names is None
 
     def test_names_that_repeat(self):
         X, y = classification()

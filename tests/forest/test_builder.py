@@ -31,7 +31,8 @@ def test_fields_come_back(fields):
 
 def test_defaults():
     forest = build_forest(**STUMP)
-    assert forest.feature_names == ("x0", "x1")
+    assert forest.feature_names is None
+    assert forest.names_for(None) == ("x0", "x1")
     assert forest.missing_child.tolist() == [-1, -1, -1]
     assert forest.category_offset.tolist() == [0, 0, 0, 0]
     assert forest.category_bits.tolist() == []
@@ -90,10 +91,10 @@ def test_what_was_checked_cannot_be_changed():
     ("changes", "message"),
     [
         ({"feature": [1.0, -1.0, -1.0]}, "feature must hold int32; got float64"),
-        ({"feature": [2**32, -1, -1]}, "feature must hold int32.* from -1 to 4294967296"),
-        ({"split_kind": [256, 0, 0]}, "split_kind must hold uint8.* to 256"),
-        ({"split_kind": [-1, 0, 0]}, "split_kind must hold uint8.* from -1"),
-        ({"child": np.array([1, 2**63 + 2], dtype=np.uint64)}, "child must hold int64"),
+        ({"feature": [2**32, -1, -1]}, "feature must fit int32.* from -1 to 4294967296"),
+        ({"split_kind": [256, 0, 0]}, "split_kind must fit uint8.* to 256"),
+        ({"split_kind": [-1, 0, 0]}, "split_kind must fit uint8.* from -1"),
+        ({"child": np.array([1, 2**63 + 2], dtype=np.uint64)}, "child must fit int64"),
         ({"child": ["1", "2"]}, "child must hold int64; got <U1"),
         ({"child": [[1], [2, 3]]}, "child must be an array"),
         ({"child": [[1, 2]]}, r"child must have the shape \(any\); got int64 of shape \(1, 2\)"),
@@ -129,10 +130,10 @@ def test_arrays_that_are_refused(changes, message):
         ({"n_features": True}, "n_features must be an integer"),
         ({"n_features": 2**31}, "n_features must be an integer from 1 to 2147483647"),
         ({"n_features": None}, "n_features must be an integer"),
-        ({"feature_names": "ab"}, "feature_names must be a sequence of texts"),
-        ({"feature_names": 2}, "feature_names must be a sequence of texts"),
-        ({"feature_names": ["a", 1]}, r"sequence of texts; got \['a', 1\]"),
-        ({"feature_names": ["a"]}, "as many as n_features, 2; got 1"),
+        ({"feature_names": "ab"}, "feature_names must be None or a sequence of strings"),
+        ({"feature_names": 2}, "feature_names must be None or a sequence of strings"),
+        ({"feature_names": ["a", 1]}, r"sequence of strings; got \['a', 1\]"),
+        ({"feature_names": ["a"]}, "one name per feature, 2; got 1"),
         ({"feature_names": ["a", "a"]}, "feature_names must differ; got 'a' twice"),
         ({"criterion": "ginny"}, "criterion must be one of 'entropy', .*; got 'ginny'"),
         ({"criterion": ["gini"]}, "criterion must be one of"),

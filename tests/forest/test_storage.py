@@ -43,10 +43,10 @@ def rewrite(path):
 
     def change(header=None, arrays=None, fields=FULL):
         build_forest(**fields).save(path)
-        _, old_header, old_arrays = read_container(path, kind="forest", max_version=1)
+        _, old_header, old_arrays = read_container(path, kind="forest", max_version=2)
         new_header = {k: v for k, v in (old_header | (header or {})).items() if v != "absent"}
         new_arrays = {k: v for k, v in (old_arrays | (arrays or {})).items() if v is not None}
-        write_container(path, kind="forest", version=1, header=new_header, arrays=new_arrays)
+        write_container(path, kind="forest", version=2, header=new_header, arrays=new_arrays)
         return load_forest(path)
 
     return change
@@ -78,10 +78,11 @@ def test_round_trip(path, fields):
 
 def test_the_file_is_the_specified_one(path):
     build_forest(**FULL).save(path)
-    version, header, arrays = read_container(path, kind="forest", max_version=1)
-    assert version == 1
+    version, header, arrays = read_container(path, kind="forest", max_version=2)
+    assert version == 2
     assert header == {
-        "feature_names": ["x0", "x1"],
+        "n_features": 2,
+        "feature_names": None,
         "criterion": "entropy",
         "aggregation": "mean",
         "row_dtype": "float64",
@@ -93,6 +94,17 @@ def test_the_file_is_the_specified_one(path):
         **STRUCTURE,
         **dict.fromkeys(FLOATS, np.dtype(np.float64)),
     }
+
+
+@pytest.mark.parametrize(("written", "names"), [(["x0", "x1"], None), (["x1", "x0"], ("x1", "x0"))])
+def test_files_of_version_1(path, written, names):
+    # They had no n_features, and wrote default names for features without any.
+    build_forest(**FULL).save(path)
+    _, header, arrays = read_container(path, kind="forest", max_version=2)
+    del header["n_features"]
+    header["feature_names"] = written
+    write_container(path, kind="forest", version=1, header=header, arrays=arrays)
+    assert load_forest(path) == build_forest(**FULL, feature_names=names)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +121,9 @@ def test_the_file_is_the_specified_one(path):
 )
 def test_labels_that_cannot_be_saved(path, labels):
     forest = build_forest(**STUMP, classes=(labels,))
-    with pytest.raises(TypeError, match=r"numbers, bools or texts to be saved.*replace\(forest"):
+    with pytest.raises(
+        TypeError, match=r"numbers, booleans or strings to be saved.*replace\(forest"
+    ):
         forest.save(path)
     assert not path.exists()
 
@@ -122,7 +136,7 @@ def test_files_of_other_kinds_and_versions(path):
     write_container(path, kind="importance", version=1, header={}, arrays={})
     with pytest.raises(FileFormatError, match="kind must be 'forest'"):
         load_forest(path)
-    write_container(path, kind="forest", version=2, header={}, arrays={})
+    write_container(path, kind="forest", version=3, header={}, arrays={})
     with pytest.raises(FileFormatError, match="upgrade localmdi"):
         load_forest(path)
     with pytest.raises(FileNotFoundError):
@@ -165,7 +179,7 @@ def test_changed_bytes_with_a_right_checksum(path, fields, changes):
 @BRIEFLY
 def test_changed_bytes_of_arrays(path, fields, field, new, place):
     build_forest(**fields).save(path)
-    version, header, arrays = read_container(path, kind="forest", max_version=1)
+    version, header, arrays = read_container(path, kind="forest", max_version=2)
     raw = bytearray(arrays[field].tobytes() if field in arrays else b"")
     start = place % (len(raw) + 1)
     raw[start : start + len(new)] = new[: len(raw) - start]
@@ -192,7 +206,7 @@ def test_damaged_tables(path, table):
     if good:
         assert_sound(load_forest(path))
     else:
-        with pytest.raises(FileFormatError, match="its fields must form a forest") as caught:
+        with pytest.raises(FileFormatError, match="its fields do not form a forest") as caught:
             load_forest(path)
         assert isinstance(caught.value.__cause__, InvalidForestError)
 
@@ -234,7 +248,9 @@ def labels(dtype, values):
     "header",
     [
         *({field: "absent"} for field in ("feature_names", "criterion", "classes", "boosted")),
-        {"more": 1}, {"n_features": 2}, {"feature_names": ["a"]}, {"feature_names": ["a", "a"]},
+        {"n_features": "absent"}, {"n_features": 3}, {"n_features": "2"}, {"n_features": 0},
+        {"n_features": None}, {"n_features": 2.0}, {"n_features": 2**31}, {"more": 1},
+        {"feature_names": ["a"]}, {"feature_names": ["a", "a"]},
         {"feature_names": 2}, {"feature_names": ["a", 2]}, {"feature_names": {"a": 1, "b": 2}},
         {"feature_names": []}, {"feature_names": [[]] * 10**4}, {"criterion": "mae"},
         {"criterion": []}, {"aggregation": None}, {"row_dtype": "int8"}, {"boosted": "no"},
@@ -264,8 +280,8 @@ def test_small_files_cannot_ask_for_much_memory(rewrite, path):
     wide = {"dtype": "U1000000", "values": ["a"]}
     names = [f"x{i}" for i in range(1000)]
     tracemalloc.start()
-    with pytest.raises(FileFormatError, match="texts of fixed width take at most"):
-        rewrite({"feature_names": names, "categories": [wide] * 1000})
+    with pytest.raises(FileFormatError, match="strings of fixed width take at most"):
+        rewrite({"n_features": 1000, "feature_names": names, "categories": [wide] * 1000})
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert path.stat().st_size < 10**5

@@ -10,13 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
 from importance.models import X_CLASS, Y_CLASS
+from localmdi.exceptions import MissingStatisticsError, UnsupportedModelError
 from localmdi.forest import build_forest
 
 MODEL = RandomForestClassifier(12, random_state=0).fit(X_CLASS, Y_CLASS)
@@ -228,3 +233,29 @@ def test_progress_without_tqdm_says_what_to_install(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install localmdi\[progress\]"):
         EXPLAINER(X_CLASS, progress=True)
     assert np.array_equal(EXPLAINER(X_CLASS).values, EXPECTED.values)
+
+
+def test_predict_equals_the_model_s():
+    forest = lm.as_forest(MODEL)
+    predicted = lm.Explainer(forest).predict(X_CLASS, n_jobs=2)
+    assert np.array_equal(predicted, MODEL.predict(X_CLASS.astype(np.float32)))
+    regressor = RandomForestRegressor(7, random_state=0).fit(X_CLASS, X_CLASS[:, :2] ** 2)
+    expected = regressor.predict(X_CLASS)
+    for model, rows in ((regressor, slice(None)), (regressor, slice(0, 1)), (regressor, slice(0))):
+        ours = lm.Explainer(lm.as_forest(model)).predict(X_CLASS[rows])
+        np.testing.assert_allclose(ours, expected[rows], rtol=1e-12)
+
+
+def test_predict_of_several_classifications():
+    targets = np.stack([Y_CLASS, np.array(["no", "yes"])[Y_CLASS % 2]], axis=1)
+    model = RandomForestClassifier(9, random_state=0).fit(X_CLASS, targets)
+    ours = lm.Explainer(lm.as_forest(model)).predict(X_CLASS)
+    assert ours.tolist() == model.predict(X_CLASS).tolist()
+
+
+def test_what_cannot_predict_says_so():
+    with pytest.raises(MissingStatisticsError, match="must have value"):
+        EXPLAINER.predict(X_CLASS)
+    boosted = GradientBoostingClassifier(n_estimators=2).fit(X_CLASS, Y_CLASS)
+    with pytest.raises(UnsupportedModelError, match="Use the model's own predict"):
+        lm.Explainer(lm.as_forest(boosted)).predict(X_CLASS)

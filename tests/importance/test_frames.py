@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -218,6 +219,32 @@ def test_names_count_as_for_predict(model, y, named):
     ):
         theirs, ours = (outcome(lambda f=f, r=rows: f(r)) for f in (model.predict, explainer))
         assert ours == theirs, list(rows)
+
+
+def named_forest(names):
+    return build_forest(
+        n_features=2,
+        tree_offset=[0, 3],
+        feature=[0, -1, -1],
+        split_kind=[1, 0, 0],
+        threshold=[0.5, 0, 0],
+        child_offset=[0, 2, 2, 2],
+        child=[1, 2],
+        impurity=[1.0, 0.0, 0.0],
+        criterion="entropy",
+        feature_names=names,
+    )
+
+
+def test_a_forest_named_x0_x1_is_not_an_unnamed_one():
+    frame = pd.DataFrame({"b": [0.0, 1.0], "a": [1.0, 0.0]})
+    with pytest.raises(ValueError, match=r"not the model's: 'b', 'a'; missing: 'x0', 'x1'"):
+        lm.local_mdi(named_forest(("x0", "x1")), frame)
+    result = lm.local_mdi(named_forest(None), frame)
+    assert result.feature_names == ("b", "a")
+    assert lm.global_mdi(replace(named_forest(None), weight=np.array([2.0, 1.0, 1.0]))).top(1) == [
+        ("x0", 1.0)
+    ]
 
 
 def test_names_that_are_no_texts_are_none():

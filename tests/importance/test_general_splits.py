@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import localmdi as lm
+from localmdi._validation import RowRules, read_rows
 from localmdi.forest import SplitKind, build_forest
 
 LEAF, LESS_EQUAL, LESS, CATEGORY_SET, MULTIWAY = SplitKind
@@ -78,9 +79,14 @@ def check(forest, X):
     np.testing.assert_allclose(result.residual, residual, rtol=0, atol=1e-12)
     assert result.additivity_error() <= 1e-12
     packing = explainer._packing
-    with np.errstate(over="ignore"):
-        batch = X.astype(forest.row_dtype)
-    assert np.array_equal(packing.ends(batch, 0, last=forest.n_trees, n_threads=2), ends)
+    for rows in (None, 3):
+        blocks = packing.leaf_blocks(
+            read_rows(X, forest.row_dtype), RowRules(), n_threads=2, batch_rows=rows
+        )
+        found = np.full(ends.shape, -1)
+        for block in blocks:
+            found[block.rows, block.trees] = block.leaf
+        assert np.array_equal(found, ends)
     sparse = explainer(X, output="sparse", n_jobs=2)
     assert np.array_equal(sparse.values.toarray(), result.values)
     return result

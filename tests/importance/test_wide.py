@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import localmdi as lm
+from localmdi._validation import RowRules, read_rows
 
 EXPLAIN_WIDE = """
 import json, resource, sys
@@ -87,8 +88,9 @@ def rebuilt(data, indices, indptr, kind=sp.csr_array):
 
 def same_ends(X):
     """Whether rows reach the leaves that scikit-learn sends them to, whatever X is."""
-    ends = EXPLAINER._packing.ends(sp.csr_array(X), 0, last=15, n_threads=1)
-    return np.array_equal(ends - EXPLAINER.forest.tree_offset[:-1], MODEL.apply(X))
+    rows = read_rows(sp.csr_array(X), EXPLAINER.forest.row_dtype)
+    (block,) = EXPLAINER._packing.leaf_blocks(rows, RowRules(), n_threads=1)
+    return np.array_equal(block.leaf - EXPLAINER.forest.tree_offset[:-1], MODEL.apply(X))
 
 
 @pytest.mark.parametrize("output", ["dense", "sparse"])

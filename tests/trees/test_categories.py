@@ -18,7 +18,7 @@ def kinds(model):
     forest = model.forest_
     return {
         name: {SplitKind(kind).name for kind in forest.split_kind[forest.feature == j]}
-        for j, name in enumerate(forest.feature_names)
+        for j, name in enumerate(forest.names_for(None))
     }
 
 

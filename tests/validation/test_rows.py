@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse as sp
 
 from localmdi._validation import RowSource, frame_type, read_frame, read_rows
-from localmdi._validation.sparse import compressed_rows
 
 TABLE = np.arange(24, dtype=float).reshape(8, 3)
 KINDS = {
@@ -107,17 +106,17 @@ def test_compressed_rows(kind):
     small = np.zeros((6, 4))
     small[[0, 2, 2], [1, 0, 3]] = [1, -2, 3]
     for container in (sp.csr_array, sp.csr_matrix):
-        rows = compressed_rows(container(small).asformat(kind))
+        rows = read_rows(container(small).asformat(kind), np.float32).matrix
         assert rows.format == "csr"
         assert np.array_equal(rows.toarray(), small)
-    assert compressed_rows(sp.csr_array((0, 3))).shape == (0, 3)
+    assert read_rows(sp.csr_array((0, 3)), np.float32).shape == (0, 3)
 
 
 def test_damaged_blocks_are_refused():
     blocks = sp.bsr_array(np.ones((4, 6)), blocksize=(2, 3))
     blocks.indices = np.array([0, 1, 0, 2])
     with pytest.raises(ValueError, match="must lie within its 2 columns; got 0 to 2"):
-        compressed_rows(blocks)
+        read_rows(blocks, np.float32)
     blocks.indptr = np.array([0, 5, 4])
     with pytest.raises(ValueError, match="indptr"):
-        compressed_rows(blocks)
+        read_rows(blocks, np.float32)

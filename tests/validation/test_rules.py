@@ -61,7 +61,9 @@ def test_names():
         names_of(["a", 1])
     check_names(("a", "b"), ("a", "b"))
     check_names(None, None)
-    with pytest.raises(ValueError, match=r"'n0', 'n1', 'n2', 'n3', 'n4', \.\.\.; missing: 'a'\."):
+    with pytest.raises(
+        ValueError, match=r"'n0', 'n1', 'n2', 'n3', 'n4' and 4 more; missing: 'a'\."
+    ):
         check_names(tuple(f"n{i}" for i in range(9)), ("a",))
     with pytest.raises(ValueError, match="the model's features"):
         check_names(("a", "a"), ("a",))

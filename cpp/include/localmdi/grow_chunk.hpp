@@ -28,7 +28,7 @@ public:
 #ifdef LOCALMDI_AVX2
         if (avx2_ && importance.path.size() * 8 >= n_features_) {
             for (const std::size_t row : rows) {
-                residual_[row] += importance.end_impurity;
+                residual_[row] += importance.remainder;
                 add_avx2(values_.data() + row * n_features_, importance.values.data(), n_features_);
             }
             return;

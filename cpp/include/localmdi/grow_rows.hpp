@@ -162,7 +162,7 @@ private:
     static std::uint32_t code(float value) { return static_cast<std::uint32_t>(value); }
 
     static PackedNode<float> packed(const Split& split) {
-        return {.decrease = 0,
+        return {.credit = 0,
                 .threshold = split.threshold,
                 .split = split.missing_child == 0 ? kMissingFirst : 0,
                 .child = 0,

@@ -171,13 +171,13 @@ private:
                 path_[path_length] = next.feature;
                 path_length += uses_[next.feature]++ == 0;
                 // Definition 1: i(t) − i(t_x)
-                values_[next.feature] += forest_.nodes[next.node].decrease;
+                values_[next.feature] += forest_.nodes[next.node].credit;
                 *++top = next;
             }
             sink.add(TreeImportance{tree,
                                     values_,
                                     {path_.data(), path_length},
-                                    forest_.end_impurity[forest_.nodes[end.node].end]},
+                                    forest_.remainder[forest_.nodes[end.node].end]},
                      std::span<const RowId>(&end.row, 1));
         }
         while (top != frames_.data()) go_up();

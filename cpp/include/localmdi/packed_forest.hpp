@@ -15,11 +15,11 @@ namespace localmdi {
 // children.
 template <class Value>
 struct PackedNode {
-    double decrease;      // tree weight × (i(parent) − i(this)); 0 at a root
+    double credit;        // tree weight × amount for the edge from the parent; 0 at a root
     Value threshold;      // ordered splits: the first child takes x <= threshold
     std::uint32_t split;  // split feature and the flags below
     std::uint32_t child;  // first child; a leaf: itself; an unordered split: its place in unordered
-    std::uint32_t end;    // place in end_impurity, where a row may end; else 0
+    std::uint32_t end;    // place in remainder, where a row may end; else 0
 };
 
 inline constexpr std::uint32_t kLeaf = 1u << 31;
@@ -42,7 +42,7 @@ struct PackedForest {
     std::size_t max_depth = 0;        // edges on the longest path
     std::vector<std::uint32_t> root;  // one per tree, and the end
     LargeVector<PackedNode<Value>> nodes;
-    LargeVector<double> end_impurity;  // tree weight × impurity where a row may end
+    LargeVector<double> remainder;  // tree weight × what is left where a row may end
     std::vector<UnorderedSplit> unordered;
     LargeVector<std::uint32_t> source;  // packed node → node of the table
     std::vector<double> tree_weight;
@@ -51,10 +51,24 @@ struct PackedForest {
     bool ordered() const { return unordered.empty(); }
 };
 
-// impurity may be empty (for kernels that only route); then every decrease is 0.
+// What a local measure gives out, per node of the table. Whoever computes it, every kernel adds it
+// up the same way.
+struct Credits {
+    // The amount that a row on the edge parent → node gives to the parent's split feature; not read
+    // at roots. Empty for kernels that only route: every amount is 0.
+    std::span<const double> amount;
+    // What is left at a node, if the amounts telescope: on every path they sum to the root's
+    // remainder minus that of the end. Empty if they do not; the residuals then mean nothing.
+    std::span<const double> remainder;
+};
+
 // Throws std::length_error when the forest does not fit 32-bit packed indices.
 template <class Value>
-PackedForest<Value> pack(const ForestView& forest, std::span<const double> impurity,
+PackedForest<Value> pack(const ForestView& forest, const Credits& credits,
                          std::span<const double> tree_weight);
+
+// The amounts that make a quantity of the nodes telescope: level(parent) − level(node), 0 at roots.
+// With the impurity for a level this is Definition 1 of the paper.
+void edge_drops(const ForestView& forest, std::span<const double> level, double* amount);
 
 }  // namespace localmdi

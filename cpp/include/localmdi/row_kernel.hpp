@@ -50,7 +50,7 @@ private:
                 walking |= moves;
                 at[k] = next;
                 LOCALMDI_PREFETCH(&forest_.nodes[next]);
-                LOCALMDI_PREFETCH(&forest_.end_impurity[node.end]);
+                LOCALMDI_PREFETCH(&forest_.remainder[node.end]);
             }
         }
     }
@@ -80,9 +80,9 @@ public:
                 const std::uint32_t f = forest_.nodes[visited[k - 1]].split & kFeatureMask;
                 path_[n] = f;
                 n += !std::exchange(on_path_[f], true);
-                values_[f] += forest_.nodes[visited[k]].decrease;  // Definition 1: i(t) − i(t_x)
+                values_[f] += forest_.nodes[visited[k]].credit;  // i(t) − i(t_x)
             }
-            const double end = forest_.end_impurity[forest_.nodes[visited.back()].end];
+            const double end = forest_.remainder[forest_.nodes[visited.back()].end];
             sink.add(TreeImportance{tree, values_, {path_.data(), n}, end},
                      std::span<const std::size_t>(&row, 1));
             for (std::size_t k = 0; k < n; ++k) {

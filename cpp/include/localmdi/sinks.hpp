@@ -20,7 +20,7 @@ struct TreeImportance {
     std::size_t tree;
     std::span<const double> values;
     std::span<const std::uint32_t> path;
-    double end_impurity;
+    double remainder;
 };
 
 // The sum over trees of Definition 1; rows count from the first row of the tile.
@@ -43,7 +43,7 @@ public:
         const bool few = tree.path.size() * 4 < n_features_;
         for (const std::size_t row : rows) {
             double* const out = values_ + row * n_features_;
-            residual_[row] += tree.end_impurity;
+            residual_[row] += tree.remainder;
             if (few) {
                 for (const std::uint32_t f : tree.path) out[f] += tree.values[f];
             } else {
@@ -81,7 +81,7 @@ public:
         const double* const weights = weights_ + (tree.tree - first_tree_) * stride_;
         for (const std::size_t row : rows) {
             double* const out = values_ + row * n_features_;
-            residual_[row] += weights[row] * tree.end_impurity;
+            residual_[row] += weights[row] * tree.remainder;
             for (const std::uint32_t f : tree.path) out[f] += weights[row] * tree.values[f];
         }
     }
@@ -159,7 +159,7 @@ public:
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId>) {
-        residual_ += tree.end_impurity;
+        residual_ += tree.remainder;
         for (const std::uint32_t f : tree.path) {
             if (!seen_[f]) features_.push_back(f);
             seen_[f] = true;

@@ -36,7 +36,7 @@ public:
                 sink.add(TreeImportance{tree,
                                         values_,
                                         {path_.data(), walk.path_length},
-                                        forest_.end_impurity[node.end]},
+                                        forest_.remainder[node.end]},
                          std::span<const RowId>(walk.rows, walk.n));
             } else if (descend<Partition>(tile, node, walk)) {
                 continue;
@@ -79,7 +79,7 @@ private:
         walk.free += waiting + kSlack;
         walk.n = kept;
         walk.at = node.child;
-        values_[f] += forest_.nodes[walk.at].decrease;  // Definition 1: i(t) − i(t_x)
+        values_[f] += forest_.nodes[walk.at].credit;  // Definition 1 if the credit is i(t) − i(t_x)
         return true;
     }
 
@@ -96,7 +96,7 @@ private:
                     std::memcpy(walk.rows + i, frame.waiting + i, kSlack * sizeof(RowId));
                 walk.free = frame.waiting;
                 walk.at = frame.second;
-                values_[frame.feature] += forest_.nodes[walk.at].decrease;
+                values_[frame.feature] += forest_.nodes[walk.at].credit;
                 return true;
             }
             if (--uses_[frame.feature] == 0) --walk.path_length;

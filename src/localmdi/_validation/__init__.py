@@ -1,24 +1,31 @@
 """What users pass in is checked here, once; the rooms above work with what comes out."""
 
+from localmdi._validation.arguments import (
+    check_names,
+    check_sample_weight,
+    check_target,
+    count_threads,
+    default_names,
+    names_of,
+)
 from localmdi._validation.categories import Categories, find_missing, is_missing, learn_categories
-from localmdi._validation.columns import Columns, read_columns
-from localmdi._validation.encoding import (
+from localmdi._validation.columns import (
+    Columns,
     as_labels,
     encode_columns,
     from_labels,
+    read_columns,
     read_encoded_rows,
 )
-from localmdi._validation.names import check_names, default_names, names_of
 from localmdi._validation.rows import (
+    RowRules,
     RowSource,
+    check_batch,
     frame_labels,
     frame_type,
     read_frame,
     read_rows,
 )
-from localmdi._validation.rules import RowRules, check_batch
-from localmdi._validation.targets import check_sample_weight, check_target
-from localmdi._validation.threads import count_threads
 
 __all__ = [
     "Categories",

@@ -24,11 +24,6 @@ class Categories:
         The distinct values that are not missing: sorted, or by first appearance if they cannot be.
     has_missing : bool
         Whether missing is a category of its own, the one after the values.
-
-    Examples
-    --------
-    >>> learn_categories(np.array(["b", "a", "b"])).encode(np.array(["a", "b", "c"]))
-    array([ 0,  1, -1])
     """
 
     values: AnyArray
@@ -41,11 +36,6 @@ class Categories:
         """Return the code of every entry: its position in `values`, −1 for what was not learned.
 
         A missing entry has the code ``len(values)`` if `has_missing`, else −1.
-
-        Examples
-        --------
-        >>> learn_categories(np.array([3.0, np.nan])).encode(np.array([np.nan, 3.0, 4.0]))
-        array([ 1,  0, -1])
         """
         codes = np.full(len(column), -1, dtype=np.int64)
         missing = find_missing(column)
@@ -69,13 +59,7 @@ class Categories:
 
 
 def learn_categories(column: AnyArray) -> Categories:
-    """Return the categories of one column.
-
-    Examples
-    --------
-    >>> learn_categories(np.array(["no", None, "yes", "no"], dtype=object))
-    Categories(values=array(['no', 'yes'], dtype=object), has_missing=True)
-    """
+    """Return the categories of one column."""
     missing = find_missing(column)
     present = column[~missing]
     if column.dtype.kind != "O":
@@ -87,13 +71,7 @@ def learn_categories(column: AnyArray) -> Categories:
 
 
 def find_missing(column: AnyArray) -> BoolArray:
-    """Tell which entries are missing: None, NaN, NaT or pandas' NA.
-
-    Examples
-    --------
-    >>> find_missing(np.array(["a", None, np.nan], dtype=object))
-    array([False,  True,  True])
-    """
+    """Tell which entries are missing: None, NaN, NaT or pandas' NA."""
     kind = column.dtype.kind
     if kind == "f":
         return np.isnan(column)
@@ -105,13 +83,7 @@ def find_missing(column: AnyArray) -> BoolArray:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether one value is missing: None, NaN, NaT or pandas' NA.
-
-    Examples
-    --------
-    >>> is_missing(float("nan")), is_missing(""), is_missing(0)
-    (True, False, False)
-    """
+    """Tell whether one value is missing: None, NaN, NaT or pandas' NA."""
     # pandas' NA has no truth value; it is known by its type, so that pandas need not be loaded.
     if value is None or type(value).__name__ == "NAType":
         return True

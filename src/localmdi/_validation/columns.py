@@ -1,4 +1,4 @@
-"""X as named columns of its own values, for the rooms that treat some of them as categories."""
+"""X as named columns of its own values, and their codes where columns hold categories."""
 
 from __future__ import annotations
 
@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._validation.names import names_of
-from localmdi._validation.rows import FrameType, frame_labels, frame_type, read_frame
+from localmdi._validation.arguments import names_of
+from localmdi._validation.categories import Categories, find_missing
+from localmdi._validation.rows import (
+    FrameType,
+    RowSource,
+    frame_labels,
+    frame_type,
+    read_frame,
+    read_rows,
+)
 
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray
 
-__all__ = ["Columns", "read_columns"]
+__all__ = [
+    "Columns",
+    "as_labels",
+    "encode_columns",
+    "from_labels",
+    "read_columns",
+    "read_encoded_rows",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +49,6 @@ class Columns:
         The column names of a frame; None if there are none.
     frame_type, row_labels
         The library of a frame, and its index if it is pandas'.
-
-    Examples
-    --------
-    >>> columns = read_columns(np.array([["a", 1], ["b", 2]], dtype=object))
-    >>> columns.shape, columns.is_categorical
-    ((2, 2), (True, True))
     """
 
     data: Any
@@ -60,14 +69,6 @@ def read_columns(X: Any) -> Columns:
     """Recognise X: an array, a list of rows, or a pandas, polars or pyarrow table.
 
     Categorical columns come back as the values they stand for, never as codes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"sex": pd.Categorical(["f", "m"]), "age": [30, 40]})
-    >>> columns = read_columns(frame)
-    >>> columns.arrays[0].tolist(), columns.is_categorical
-    (['f', 'm'], (True, False))
     """
     if hasattr(X, "tocsr"):
         raise ValueError(
@@ -152,3 +153,81 @@ def _category_values(native: Any) -> AnyArray:
     """Return what the categories stand for: `to_numpy` of pyarrow's dictionaries is not defined."""
     value_type = getattr(getattr(native, "type", None), "value_type", None)
     return np.asarray((native if value_type is None else native.cast(value_type)).to_numpy())
+
+
+def as_labels(categories: Categories) -> AnyArray:
+    """Return the category of each code as one array; a missing one is NaN or None at the end."""
+    values = categories.values
+    if not categories.has_missing:
+        return values
+    if values.dtype.kind == "f":
+        return np.append(values, np.nan)
+    if values.dtype.kind in "mM":
+        return np.append(values, np.array("NaT", dtype=values.dtype))
+    labels = np.empty(len(values) + 1, dtype=object)
+    labels[:-1] = values
+    return labels
+
+
+def from_labels(labels: AnyArray) -> Categories:
+    """Return the categories that `as_labels` described."""
+    has_missing = len(labels) > 0 and bool(find_missing(labels[-1:])[0])
+    return Categories(labels[:-1] if has_missing else labels, has_missing)
+
+
+def encode_columns(
+    columns: Columns, categories: tuple[Categories | None, ...], *, dtype: Any
+) -> AnyArray:
+    """Return the rows as numbers: codes where a column has categories, −1 for unknown ones."""
+    out = np.empty(columns.shape, dtype=dtype)
+    for j, (column, known) in enumerate(zip(columns.arrays, categories, strict=True)):
+        if known is not None:
+            out[:, j] = known.encode(column)
+            continue
+        try:
+            if column.dtype.kind not in "biufO":
+                raise TypeError(f"it has type {column.dtype}")
+            missing = find_missing(column)
+            # A value beyond float32 becomes inf, which the check of the values reports.
+            with np.errstate(over="ignore"):
+                out[:, j] = np.where(missing, np.nan, column) if missing.any() else column
+        except (TypeError, ValueError) as error:
+            name = j if columns.names is None else repr(columns.names[j])
+            raise ValueError(
+                f"a column without categories must hold numbers; column {name} does not: {error}. "
+                "Pass the kind of values that the model was fitted with."
+            ) from error
+    return out
+
+
+def read_encoded_rows(
+    X: Any, dtype: Any, *, categories: tuple[AnyArray | None, ...] | None
+) -> RowSource:
+    """Recognise X as `read_rows` does; columns with categories may hold anything.
+
+    Parameters
+    ----------
+    X : array, scipy sparse matrix, or pandas, polars or pyarrow table
+        The rows; sparse only if the forest has no categories.
+    dtype : dtype
+        The type in which the forest compares.
+    categories : tuple or None
+        The forest's: for each feature None or the category of each code.
+    """
+    if categories is None or all(labels is None for labels in categories):
+        return read_rows(X, dtype)
+    columns = read_columns(X)
+    if columns.shape[1] != len(categories):
+        raise ValueError(
+            f"X must have the model's {len(categories)} features; got {columns.shape[1]}. "
+            "Pass the columns that the model was fitted with."
+        )
+    known = tuple(None if labels is None else from_labels(labels) for labels in categories)
+    return RowSource(
+        X if hasattr(X, "shape") else np.array(X, dtype=object),
+        encode_columns(columns, known, dtype=dtype),
+        np.dtype(dtype),
+        names=columns.names,
+        frame_type=columns.frame_type,
+        row_labels=columns.row_labels,
+    )

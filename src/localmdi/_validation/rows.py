@@ -1,4 +1,4 @@
-"""X in all its forms, handed on batch by batch in the dtype that the forest compares in."""
+"""X in all its forms, handed on batch by batch in the forest's dtype; which values it may hold."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from localmdi._validation.names import names_of
-from localmdi._validation.sparse import compressed_rows
+from localmdi._validation.arguments import names_of
 
 if TYPE_CHECKING:
-    from localmdi.typing import AnyArray
+    from collections.abc import Callable
 
-__all__ = ["RowSource", "frame_labels", "frame_type", "read_frame", "read_rows"]
+    from localmdi.typing import AnyArray, BoolArray
+
+__all__ = [
+    "RowRules",
+    "RowSource",
+    "check_batch",
+    "frame_labels",
+    "frame_type",
+    "read_frame",
+    "read_rows",
+]
 
 FrameType: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 
@@ -24,14 +33,7 @@ _BATCH_BYTES = 1 << 25
 
 @dataclass(frozen=True)
 class RowSource:
-    """Rows of any accepted kind; made by `read_rows`.
-
-    Examples
-    --------
-    >>> rows = read_rows([[1, 2], [3, 4]], np.float32)
-    >>> rows.shape, rows.batch(1, 2)
-    ((2, 2), array([[3., 4.]], dtype=float32))
-    """
+    """Rows of any accepted kind; made by `read_rows`."""
 
     data: Any
     matrix: Any
@@ -94,18 +96,12 @@ class RowSource:
 
 
 def read_rows(X: Any, dtype: Any) -> RowSource:
-    """Recognise X: an array, a scipy sparse matrix, or a pandas, polars or pyarrow table.
-
-    Examples
-    --------
-    >>> read_rows(np.zeros((3, 2), dtype=bool), "float64").shape
-    (3, 2)
-    """
+    """Recognise X: an array, a scipy sparse matrix, or a pandas, polars or pyarrow table."""
     dtype = np.dtype(dtype)
     if isinstance(X, np.ndarray):
         return RowSource(X, _check_array(X), dtype)
     if hasattr(X, "tocsr"):
-        return RowSource(X, compressed_rows(X), dtype)
+        return RowSource(X, _compressed_rows(X), dtype)
     frame = read_frame(X)
     if frame is None:
         array = _check_array(_as_array(X))
@@ -121,13 +117,7 @@ def read_rows(X: Any, dtype: Any) -> RowSource:
 
 
 def read_frame(X: Any) -> Any:
-    """Return X as a narwhals frame, None if it is no pandas, polars or pyarrow table.
-
-    Examples
-    --------
-    >>> read_frame([[1.0]]) is None
-    True
-    """
+    """Return X as a narwhals frame, None if it is no pandas, polars or pyarrow table."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -135,27 +125,13 @@ def read_frame(X: Any) -> Any:
 
 
 def frame_type(frame: Any) -> FrameType:
-    """Return the library of a narwhals frame.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame_type(read_frame(pl.DataFrame({"age": [3.5]})))
-    'polars'
-    """
+    """Return the library of a narwhals frame."""
     kind = frame.implementation
     return "pandas" if kind.is_pandas_like() else "polars" if kind.is_polars() else "pyarrow"
 
 
 def frame_labels(frame: Any) -> Any:
-    """Return the index of a pandas frame, None for others.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame_labels(read_frame(pl.DataFrame({"age": [3.5]}))) is None
-    True
-    """
+    """Return the index of a pandas frame, None for others."""
     import narwhals.stable.v2 as nw
 
     return nw.maybe_get_index(frame)
@@ -221,3 +197,103 @@ def _column_to_array(column: Any) -> AnyArray:
             f"{kind}. Encode it as the model's training data was encoded."
         )
     return values
+
+
+def _compressed_rows(X: Any) -> Any:
+    """Return a sparse matrix of any format as compressed rows (CSR)."""
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"a sparse X must be two-dimensional and numeric; got {X.ndim} dimension(s) of dtype "
+            f"{X.dtype}. Convert it, for example X.astype('float32')."
+        )
+    # SciPy converts and slices without a look at these arrays: wrong ones would end the process.
+    if X.format == "coo":
+        _check_positions(X.row, X.shape[0], of="rows")
+        _check_positions(X.col, X.shape[1], of="columns")
+    elif X.format in ("csr", "csc"):
+        _check_compressed(X)
+    elif X.format == "bsr":
+        _check_compressed(X, X.blocksize)
+    rows = X.tocsr()
+    if not len(rows.data) == len(rows.indices) == rows.indptr[-1]:
+        rows = rows.copy()  # without the room behind its last entry, which may hold anything
+        rows.prune()
+    return rows
+
+
+def _check_compressed(X: Any, block: tuple[int, int] = (1, 1)) -> None:
+    n_rows, n_columns = X.shape[0] // block[0], X.shape[1] // block[1]
+    n, limit, of = (
+        (n_columns, n_rows, "rows") if X.format == "csc" else (n_rows, n_columns, "columns")
+    )
+    indptr = X.indptr
+    if (
+        indptr.shape != (n + 1,)
+        or indptr[0] != 0
+        or (indptr[1:] < indptr[:-1]).any()
+        or indptr[-1] > min(len(X.indices), len(X.data))
+    ):
+        raise ValueError(
+            "the indptr of a sparse X must rise from 0 to at most the number of stored values; got "
+            "another sequence. Build X with scipy.sparse."
+        )
+    _check_positions(X.indices[: indptr[-1]], limit, of=of)
+
+
+def _check_positions(indices: AnyArray, limit: int, *, of: str) -> None:
+    if len(indices) and (indices.min() < 0 or indices.max() >= limit):
+        raise ValueError(
+            f"the indices of a sparse X must lie within its {limit} {of}; got {indices.min()} to "
+            f"{indices.max()}. Build X with scipy.sparse."
+        )
+
+
+@dataclass(frozen=True)
+class RowRules:
+    """What X may contain.
+
+    Parameters
+    ----------
+    finite : bool
+        ±inf is an error; otherwise it is routed like any number.
+    missing, sparse_missing : bool
+        NaN may occur in dense, in sparse X; where it may, the splits decide.
+    """
+
+    finite: bool = False
+    missing: bool = True
+    sparse_missing: bool = True
+
+
+def check_batch(batch: Any, rules: RowRules, *, refused: Callable[[], BoolArray]) -> None:
+    """Refuse what the rules or the splits refuse.
+
+    `refused()` says for each feature whether some split on it knows no way for a missing value; it
+    is asked only when there are missing values.
+    """
+    sparse = hasattr(batch, "indptr")
+    values = batch.data if sparse else batch
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One pass over memory decides the usual case; a sum that overflows only asks for a look.
+        if np.isfinite(values.sum(dtype=values.dtype)):
+            return
+    if rules.finite and np.isinf(values).any():
+        raise ValueError(
+            f"X must be finite; it contains infinity or a value too large for {values.dtype}. "
+            "Remove or clip such values, or explain as_forest(model), which routes them."
+        )
+    missing = np.isnan(values)
+    if not missing.any():
+        return
+    if not (rules.sparse_missing if sparse else rules.missing):
+        raise ValueError(
+            "X must not contain missing values (NaN), because this model does not allow them in "
+            f"{'sparse' if sparse else 'dense'} data. Impute them as for the model's predict."
+        )
+    columns = batch.indices[missing] if sparse else np.flatnonzero(missing.any(axis=0))
+    bad = columns[refused()[columns]]
+    if bad.size:
+        raise ValueError(
+            f"feature {int(bad[0])} must not be missing (NaN): a split on it has no way for "
+            "missing values. Impute it, or use a model trained with missing values."
+        )

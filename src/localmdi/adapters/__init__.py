@@ -1,9 +1,8 @@
-"""From fitted models to forests: dispatch, the registry for third parties, one room per library."""
+"""From fitted models to forests: the registry, and one room per library."""
 
 from localmdi.adapters.adapted import AdaptedModel
-from localmdi.adapters.dispatch import adapt
 from localmdi.adapters.in_bag import Candidate, InBag, in_bag_disagreement
-from localmdi.adapters.registry import register_adapter
+from localmdi.adapters.registry import adapt, register_adapter
 
 __all__ = [
     "AdaptedModel",

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from localmdi.adapters.in_bag import InBag
+
 if TYPE_CHECKING:
-    from localmdi.adapters.in_bag import InBag
-    from localmdi.adapters.wrappers import Transform
+    from collections.abc import Callable, Sequence
+
+    from localmdi.adapters.in_bag import Step
+    from localmdi.adapters.pipelines import Transform
     from localmdi.forest import Forest
 
 __all__ = ["AdaptedModel"]
@@ -34,25 +38,21 @@ class AdaptedModel:
         the nodes of the forest decide.
     sparse_missing : bool
         Whether NaN may occur in sparse X.
-    in_bag : InBag
-        The training rows' weights in each tree, as far as the model allows to rebuild them.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from localmdi.adapters import adapt
-    >>> model = DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
-    >>> adapted = adapt(model)
-    >>> adapted.forest.n_nodes, adapted.n_features_in, adapted.missing
-    (5, 4, True)
+    in_bag_steps : callable
+        Returns for each tree the steps from the model's ``fit`` to it; raises
+        `UnsupportedModelError` if they cannot be known.
     """
 
     forest: Forest
-    in_bag: InBag
+    in_bag_steps: Callable[[], Sequence[Sequence[Step]]]
     transform: Transform | None = None
     input_names: tuple[str, ...] | None = None
     n_features_in: int | None = None
     finite: bool = False
     missing: bool = True
     sparse_missing: bool = False
+
+    @property
+    def in_bag(self) -> InBag:
+        """The training rows' weights in each tree, as far as the model allows to rebuild them."""
+        return InBag(self.in_bag_steps)

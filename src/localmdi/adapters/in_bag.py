@@ -2,7 +2,7 @@
 
 A model does not store the weights its trees were grown with. They are rebuilt from what it does
 tell, by rules that differ between versions of a library; whether a rule was the right one shows in
-the node weights, which the trees do store (identity I4).
+the node weights, which the trees do store: "Weight check" in ``docs/theory/algorithms.md``.
 """
 
 from __future__ import annotations
@@ -24,26 +24,14 @@ __all__ = ["Candidate", "InBag", "Rule", "Step", "TrainingRows", "in_bag_disagre
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What one ``fit`` got: the rows' weights, and their labels if they are known.
-
-    Examples
-    --------
-    >>> TrainingRows(np.ones(3), None).weight.sum()
-    np.float64(3.0)
-    """
+    """What one ``fit`` got: the rows' weights, and their labels if they are known."""
 
     weight: FloatArray
     y: AnyArray | None
 
 
 class Rule(NamedTuple):
-    """What a version of the library does with weights; by default what the newest does.
-
-    Examples
-    --------
-    >>> Rule(balance=False)
-    Rule(forest_draws=True, bagging_draws=True, balance=False)
-    """
+    """What a version of the library does with weights; by default what the newest does."""
 
     forest_draws: bool = True
     """Weights bias which rows a forest draws; else they multiply the counts of the rows drawn."""
@@ -54,15 +42,7 @@ class Rule(NamedTuple):
 
 
 class Step(Protocol):
-    """From what an ensemble's ``fit`` got to what it handed to one of its members.
-
-    Examples
-    --------
-    >>> from localmdi.adapters.scikit_learn.steps import OutputStep
-    >>> rows = TrainingRows(np.ones(2), np.array([[1, 2], [3, 4]]))
-    >>> OutputStep(1)(rows, Rule()).y
-    array([2, 4])
-    """
+    """From what an ensemble's ``fit`` got to what it handed to one of its members."""
 
     @property
     def needs_y(self) -> bool:
@@ -84,17 +64,6 @@ class InBag:
     build : callable
         Returns for each tree, in the order of the forest, the steps from the model's ``fit`` to
         that tree; raises `UnsupportedModelError` with the reason if they cannot be known.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from localmdi.adapters import adapt
-    >>> X, y = load_iris(return_X_y=True)
-    >>> adapted = adapt(RandomForestClassifier(5, random_state=0).fit(X, y))
-    >>> (candidate,) = adapted.in_bag.candidates(len(X))
-    >>> candidate.weights(0, 2).sum(axis=1)
-    array([150., 150.])
     """
 
     def __init__(self, build: Callable[[], Sequence[Sequence[Step]]]) -> None:
@@ -122,15 +91,6 @@ class InBag:
             The weights of this model cannot be rebuilt.
         ValueError
             y or sample_weight is missing or does not fit the rows.
-
-        Examples
-        --------
-        >>> from sklearn.ensemble import RandomForestRegressor
-        >>> from localmdi.adapters import adapt
-        >>> X, y, weight = [[0.0], [1.0]], [0.0, 1.0], [1.0, 2.0]
-        >>> model = RandomForestRegressor(2, bootstrap=False).fit(X, y, sample_weight=weight)
-        >>> [candidate.rule for candidate in adapt(model).in_bag.candidates(2)]
-        [Rule(forest_draws=True, bagging_draws=True, balance=True)]
         """
         chains = self._build()
         steps = {id(step): step for chain in chains for step in chain}.values()
@@ -158,12 +118,6 @@ class Candidate:
         What the model's ``fit`` got.
     rule : Rule
         What is done with weights.
-
-    Examples
-    --------
-    >>> Candidate([(), ()], TrainingRows(np.ones(3), None), rule=Rule()).weights(0, 2)
-    array([[1., 1., 1.],
-           [1., 1., 1.]])
     """
 
     def __init__(self, chains: Sequence[Sequence[Step]], rows: TrainingRows, *, rule: Rule) -> None:
@@ -179,12 +133,6 @@ class Candidate:
         Returns
         -------
         ndarray of shape (last_tree - first_tree, n_rows)
-
-        Examples
-        --------
-        >>> rows = TrainingRows(np.array([1.0, 2.0]), None)
-        >>> Candidate([(), ()], rows, rule=Rule()).weights(1, 2)
-        array([[1., 2.]])
         """
         trees = self._chains[first_tree:last_tree]
         weights = np.empty((len(trees), len(self._rows.weight)))
@@ -225,18 +173,6 @@ def in_bag_disagreement(
     -------
     int or None
         None: the weights agree at every node of these trees.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from localmdi.adapters import adapt
-    >>> X = [[0.0], [1.0], [1.0]]
-    >>> model = DecisionTreeClassifier().fit(X, [0, 1, 1])
-    >>> forest, leaf = adapt(model).forest, model.apply(X)[None]
-    >>> in_bag_disagreement(forest, 0, leaf=leaf, weight=np.ones((1, 3))) is None
-    True
-    >>> in_bag_disagreement(forest, 0, leaf=leaf, weight=np.array([[1.0, 1.0, 2.0]]))
-    2
     """
     first, end = forest.tree_offset[[first_tree, first_tree + len(leaf)]].tolist()
     stored = forest.statistic("weight")

@@ -1,16 +1,30 @@
-"""Adapters of third parties, by the class of the model."""
+"""Which adapter reads a model: `register_adapter` for third parties, and the order of trial."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.pipelines import (
+    Transform,
+    has_samplers,
+    is_pipeline,
+    names_after,
+    refuse_resampling,
+    transformers,
+)
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest import Forest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localmdi.forest import Forest
+    from localmdi.typing import FittedModel, Names
 
-__all__ = ["find_adapter", "register_adapter"]
+__all__ = ["adapt", "register_adapter"]
 
 # One registry per process by nature: a model says nothing about who can read it.
 _ADAPTERS: dict[str | type, Callable[[Any], Forest]] = {}
@@ -32,7 +46,7 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
 
     Examples
     --------
-    >>> from localmdi.adapters import adapt
+    >>> from localmdi import as_forest
     >>> from localmdi.forest import build_forest
     >>> class Constant:
     ...     "Predicts the same for every row, from three columns."
@@ -40,7 +54,7 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
     ...     return build_forest(n_features=3, tree_offset=[0, 1], feature=[-1], split_kind=[0],
     ...                         threshold=[0.0], child_offset=[0, 0], child=[], impurity=[0.5])
     >>> register_adapter(Constant, constant_to_forest)
-    >>> adapt(Constant()).forest.n_features
+    >>> as_forest(Constant()).n_features
     3
     >>> register_adapter(Constant, None)
     """
@@ -60,14 +74,121 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
         )
 
 
-def find_adapter(model: Any) -> Callable[[Any], Forest] | None:
-    """Return the function registered for the class of a model, or its nearest base.
+def adapt(model: FittedModel, *, values: bool = False) -> AdaptedModel:
+    """Turn a fitted model into a forest.
+
+    Tried in this order: a `Forest` itself, an object with ``__to_forest__()``, a class registered
+    with `register_adapter`, then scikit-learn's models by their public attributes.
+
+    Parameters
+    ----------
+    model : object
+        The fitted model. It is not changed.
+    values : bool
+        Whether to copy the nodes' values too; only Saabas' method and predictions need them, and
+        for many classes they are the larger part of a model.
+
+    Returns
+    -------
+    AdaptedModel
+
+    Raises
+    ------
+    UnsupportedModelError
+        The model cannot be explained; the message says why, and what to do.
+    sklearn.exceptions.NotFittedError
+        The model is not fitted.
 
     Examples
     --------
-    >>> find_adapter(1.5) is None
-    True
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> adapt(RandomForestClassifier(10, random_state=0).fit(X, y)).forest
+    Forest: 10 trees, 166 nodes, 4 features (sepal length (cm), ..., petal width (cm))
+      criterion: gini, in gini
+      node statistics: weight, impurity
+      classes: 0, 1, 2
     """
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"model must be a fitted model, but the class {model.__name__} was given. "
+            f"Pass {model.__name__}(...).fit(X, y)."
+        )
+    return _adapt(model, values=values, names=None)
+
+
+def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
+    forest = _own_forest(model)
+    if forest is not None:
+        return AdaptedModel(
+            forest=forest,
+            in_bag_steps=partial(_no_training_rows, type(model).__name__),
+            input_names=_input_names(model),
+            n_features_in=forest.n_features,
+            # The nodes of a forest say where missing values go, whichever form the rows have.
+            sparse_missing=True,
+        )
+    from localmdi.adapters.scikit_learn import adapt_estimator, check_fitted
+
+    check_fitted(model)
+    if hasattr(model, "best_estimator_"):
+        return _adapt(model.best_estimator_, values=values, names=names)
+    if is_pipeline(model):
+        return _adapt_pipeline(model, values=values, names=names)
+    return adapt_estimator(model, values=values, names=names)
+
+
+def _own_forest(model: Any) -> Forest | None:
+    """Return the forest that a model, or whoever registered its class, says it is."""
+    if isinstance(model, Forest):
+        return model
+    if hasattr(model, "__to_forest__"):
+        forest, source = model.__to_forest__(), "__to_forest__()"
+    elif (function := _find_adapter(model)) is not None:
+        forest, source = function(model), "the registered adapter"
+    else:
+        return None
+    if not isinstance(forest, Forest):
+        raise UnsupportedModelError(
+            f"{source} of {type(model).__name__} must return a Forest, but returned a "
+            f"{type(forest).__name__}. Make one with build_forest."
+        )
+    return forest
+
+
+def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
+    steps = transformers(model)
+    input_names = _input_names(model)
+    seen = names_after(steps, input_names) if steps else names
+    adapted = _adapt(model.steps[-1][1], values=values, names=seen)
+    if has_samplers(model):
+        adapted = replace(adapted, in_bag_steps=partial(refuse_resampling, model))
+    if not steps:
+        return adapted
+    later = () if adapted.transform is None else adapted.transform.steps
+    return replace(
+        adapted,
+        transform=Transform((*steps, *later)),
+        input_names=input_names,
+        n_features_in=getattr(model, "n_features_in_", None),
+    )
+
+
+def _input_names(model: Any) -> tuple[str, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _no_training_rows(name: str) -> NoReturn:
+    raise UnsupportedModelError(
+        f"the training rows' weights in each tree must be known, but a {name} does not tell them. "
+        "Pass the fitted scikit-learn model."
+    )
+
+
+def _find_adapter(model: Any) -> Callable[[Any], Forest] | None:
+    """Return the function registered for the class of a model, or its nearest base."""
     functions = {_resolve(name): function for name, function in list(_ADAPTERS.items())}
     for base in type(model).__mro__:
         if base in functions:

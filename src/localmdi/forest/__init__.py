@@ -1,8 +1,6 @@
 """The forest: trees of any model as one checked table of nodes, in memory and in a file."""
 
-from localmdi.forest.builder import build_forest
-from localmdi.forest.forest import Forest
-from localmdi.forest.load import load_forest
+from localmdi.forest.forest import Forest, build_forest, load_forest
 from localmdi.forest.schema import SplitKind
 
 __all__ = ["Forest", "SplitKind", "build_forest", "load_forest"]

@@ -1,26 +1,34 @@
-"""The forest: the one form in which models reach the measures."""
+"""The forest: the one form in which models reach the measures; made, checked, saved and loaded."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from localmdi.exceptions import MissingStatisticsError
-from localmdi.forest.checks import check_forest
-from localmdi.forest.schema import STATISTICS, STRUCTURE, UNITS
+from localmdi._criteria import find_criterion
+from localmdi._text import count
+from localmdi._validation import default_names
+from localmdi.exceptions import FileFormatError, MissingStatisticsError
+from localmdi.forest.invariants import as_feature_count, check_header, check_statistics, convert
+from localmdi.forest.schema import FLOATS, STATISTICS, STRUCTURE
 from localmdi.forest.statistics import recompute_statistics
-from localmdi.forest.storage import write_fields
+from localmdi.forest.storage import read_fields, write_fields
+from localmdi.forest.structure import check_structure
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Callable
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi._core import NodeTable
+    from localmdi.forest.schema import ForestFields
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
-__all__ = ["Forest"]
+__all__ = ["Forest", "build_forest", "load_forest"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -56,8 +64,8 @@ class Forest:
         MULTIWAY: the category of each child, ascending.
     tree_weight : ndarray of float64, shape (n_trees,)
         Weight of each tree in the mean over trees.
-    feature_names : sequence of str
-        One name per feature.
+    feature_names : sequence of str, or None
+        One name per feature; None: the features have no names.
     weight : ndarray of float64, shape (n_nodes,), or None
         Total weight of the training rows that reached the node.
     impurity : ndarray of float64, shape (n_nodes,), or None
@@ -75,7 +83,8 @@ class Forest:
     row_dtype : {"float32", "float64"}
         The type to which rows are converted before they are compared with thresholds.
     boosted : bool
-        Whether trees were grown one upon the other, so that they are no sample of trees.
+        Whether each tree was grown on the errors of the ones before it. Boosted trees are not a
+        sample of trees, so that no standard error over trees is given for them.
 
     Examples
     --------
@@ -99,7 +108,7 @@ class Forest:
     category_offset: IntArray
     category_bits: NDArray[np.uint64]
     tree_weight: FloatArray
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...] | None = None
     weight: FloatArray | None = None
     impurity: FloatArray | None = None
     value: FloatArray | None = None
@@ -110,8 +119,14 @@ class Forest:
     row_dtype: str = "float64"
     boosted: bool = False
 
+    # Not a field: it follows from the others.
+    _node_table: ClassVar[NodeTable]
+
     def __post_init__(self) -> None:
-        for field, value in check_forest(vars(self)).items():
+        header = check_header(vars(self))
+        vectors, table = check_structure({**vars(self), **header})
+        statistics = check_statistics({**vars(self), **header, **vectors})
+        for field, value in {**header, **vectors, **statistics, "_node_table": table}.items():
             object.__setattr__(self, field, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -128,11 +143,11 @@ class Forest:
         return hash((self.n_trees, self.n_nodes, self.feature_names, self.criterion))
 
     def __repr__(self) -> str:
-        counts = (_count(self.n_trees, "tree"), _count(self.n_nodes, "node"))
-        names = f"{_count(self.n_features, 'feature')} ({_some(self.feature_names)})"
+        counts = (count(self.n_trees, "tree"), count(self.n_nodes, "node"))
+        names = "" if self.feature_names is None else f" ({_some(self.feature_names)})"
         known = [field for field in STATISTICS if getattr(self, field) is not None]
         lines = [
-            f"Forest: {', '.join(counts)}, {names}",
+            f"Forest: {', '.join(counts)}, {count(self.n_features, 'feature')}{names}",
             f"  criterion: {self.criterion}" + (f", in {self.unit}" if self.unit else ""),
             f"  node statistics: {', '.join(known) or 'none'}",
         ]
@@ -176,21 +191,45 @@ class Forest:
         ...              threshold=[0], child_offset=[0, 0], child=[], criterion="log_loss").unit
         'bits'
         """
-        return None if self.criterion is None else UNITS[self.criterion]
+        return None if self.criterion is None else find_criterion(self.criterion).unit
 
     @property
     def table(self) -> dict[str, Any]:
-        """What the kernels need to route rows: ``_core.NodeTable(**forest.table)``.
+        """The fields that route a row: the number of features and the nine vectors."""
+        return {field: getattr(self, field) for field in ("n_features", *STRUCTURE)}
+
+    @property
+    def node_table(self) -> NodeTable:
+        """The kernels' view of `table`, made once, when it was checked."""
+        return self._node_table
+
+    @property
+    def tree_scale(self) -> FloatArray:
+        """What each tree's value is multiplied by in a prediction.
+
+        Examples
+        --------
+        >>> from localmdi.forest import build_forest
+        >>> build_forest(n_features=1, tree_offset=[0, 1, 2], feature=[-1, -1], split_kind=[0, 0],
+        ...              threshold=[0, 0], child_offset=[0, 0, 0], child=[]).tree_scale
+        array([0.5, 0.5])
+        """
+        if self.aggregation == "sum":
+            return np.ones(self.n_trees)
+        return np.asarray(self.tree_weight / self.tree_weight.sum())
+
+    def names_for(self, columns: tuple[str, ...] | None) -> tuple[str, ...]:
+        """Return the names of the features: the forest's own, those of X, or "x0", "x1", ….
 
         Examples
         --------
         >>> from localmdi.forest import build_forest
         >>> leaf = build_forest(n_features=1, tree_offset=[0, 1], feature=[-1], split_kind=[0],
         ...                     threshold=[0.0], child_offset=[0, 0], child=[])
-        >>> sorted(leaf.table)[:3]
-        ['category_bits', 'category_offset', 'child']
+        >>> leaf.names_for(("age",)), leaf.names_for(None)
+        (('age',), ('x0',))
         """
-        return {field: getattr(self, field) for field in ("n_features", *STRUCTURE)}
+        return self.feature_names or columns or default_names(self.n_features)
 
     def statistic(self, field: Literal["weight", "impurity", "value"]) -> FloatArray:
         """Return a node statistic that a measure cannot do without.
@@ -221,10 +260,10 @@ class Forest:
 
     def with_statistics(
         self,
-        X: Any,
-        y: Any,
+        X: RowsLike,
+        y: ArrayLike,
         *,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         criterion: str | None = None,
         n_jobs: int | None = None,
     ) -> Forest:
@@ -281,6 +320,107 @@ class Forest:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def build_forest(**given: Unpack[ForestFields]) -> Forest:
+    """Make a forest from its fields, or raise an error that says which rule they break.
+
+    Read-only arrays that have their type already are kept without a copy.
+
+    Parameters
+    ----------
+    **given
+        The fields of `Forest`, by keyword. May be left out: ``missing_child`` (-1 everywhere: a
+        missing value is an error), ``category_offset`` and ``category_bits`` (no node splits
+        categories), ``tree_weight`` (ones), ``weight``, ``impurity`` and ``value`` (not known),
+        ``feature_names`` (none), and what has a default in `Forest`.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    InvalidForestError
+        The fields do not form a forest; the message names the field, the tree and the node.
+
+    Examples
+    --------
+    A stump that sends rows with x1 ≤ 0.5 to node 1 and others to node 2:
+
+    >>> from localmdi.forest import SplitKind
+    >>> stump = build_forest(n_features=2, tree_offset=[0, 3], feature=[1, -1, -1],
+    ...                      split_kind=[SplitKind.LESS_EQUAL, SplitKind.LEAF, SplitKind.LEAF],
+    ...                      threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2])
+    >>> stump
+    Forest: 1 tree, 3 nodes, 2 features
+      criterion: None
+      node statistics: none
+    """
+    fields: dict[str, Any] = {**given}
+    fields["n_features"] = as_feature_count(fields.get("n_features"))
+    for field, dtype in {**STRUCTURE, **dict.fromkeys(FLOATS, np.dtype(np.float64))}.items():
+        if fields.get(field) is not None:
+            fields[field] = convert(field, fields[field], dtype=dtype)
+    n_nodes = np.size(fields.get("feature", ()))
+    n_trees = max(np.size(fields.get("tree_offset", ())) - 1, 0)
+    defaults: dict[str, Callable[[], AnyArray]] = {
+        "missing_child": lambda: np.full(n_nodes, -1, dtype=np.int32),
+        "category_offset": lambda: np.zeros(n_nodes + 1, dtype=np.int64),
+        "category_bits": lambda: np.zeros(0, dtype=np.uint64),
+        "tree_weight": lambda: np.ones(n_trees),
+    }
+    for field, default in defaults.items():
+        if fields.get(field) is None:
+            fields[field] = default()
+            fields[field].flags.writeable = False  # so that the forest keeps it without a copy
+    return Forest(**fields)
+
+
+def load_forest(path: str | os.PathLike[str]) -> Forest:
+    """Read a forest that `Forest.save` wrote.
+
+    Everything comes back bit for bit. The file holds numbers and strings only and is checked like
+    any forest: loading a file of unknown origin runs no code from it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    FileFormatError
+        The file is damaged, of another kind, or written by a newer version.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from localmdi.forest import build_forest
+    >>> stump = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
+    ...                      split_kind=[1, 0, 0], threshold=[0.5, 0, 0],
+    ...                      child_offset=[0, 2, 2, 2], child=[1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "stump.lmdi"
+    ...     stump.save(path)
+    ...     load_forest(path)
+    Forest: 1 tree, 3 nodes, 1 feature
+      criterion: None
+      node statistics: none
+    """
+    try:
+        return Forest(**read_fields(path))
+    except FileFormatError:
+        raise
+    except ValueError as error:
+        raise FileFormatError(
+            f"cannot read {os.fspath(path)!r}: its fields do not form a forest: {error} "
+            "Save the forest again."
+        ) from error
+
+
 def _from_fields(values: dict[str, Any]) -> Forest:
     return Forest(**values)
 
@@ -293,10 +433,6 @@ def _same(one: Any, other: Any) -> bool:
         nan = one.dtype.kind == other.dtype.kind == "f"
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=nan)
     return type(one) is type(other) and bool(one == other)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(items: Any) -> str:

@@ -1,9 +1,9 @@
-"""A forest made ready for the kernels, and rows handed to them."""
+"""A forest made ready for the kernels, and rows handed to them: all routing starts here."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,23 @@ from localmdi._validation import RowRules, RowSource, check_batch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from localmdi.forest.credit import Credit
     from localmdi.forest.forest import Forest
-    from localmdi.typing import BoolArray
+    from localmdi.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Packing"]
+__all__ = ["LeafBlock", "Packing"]
+
+# Leaves or weights of this many (row, tree) pairs are held at a time.
+_PAIRS = 1 << 22
+
+
+class LeafBlock(NamedTuple):
+    """The nodes where some rows end in some trees."""
+
+    rows: slice
+    trees: slice
+    leaf: IntArray
+    """Shape (rows, trees); nodes are numbered over the whole forest."""
 
 
 class Packing:
@@ -26,30 +39,36 @@ class Packing:
     ----------
     forest : Forest
         The forest.
-    impurity : bool
-        Whether impurities are needed; routing alone does without.
-
-    Examples
-    --------
-    >>> from localmdi._validation import read_rows
-    >>> from localmdi.forest import build_forest
-    >>> forest = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
-    ...                       split_kind=[1, 0, 0], threshold=[0.5, 0, 0],
-    ...                       child_offset=[0, 2, 2, 2], child=[1, 2])
-    >>> packing = Packing(forest, impurity=False)
-    >>> rows = read_rows([[0], [1]], forest.row_dtype)
-    >>> packing.ends(rows.batch(0, 2), 0, last=1, n_threads=1)
-    array([[1],
-           [2]])
+    credit : Credit or None
+        What the kernels add up; None: they only route.
     """
 
-    def __init__(self, forest: Forest, *, impurity: bool = True) -> None:
+    def __init__(self, forest: Forest, credit: Credit | None = None) -> None:
         self.forest = forest
-        self.table = _core.NodeTable(**forest.table)
+        self._credit = credit
         kind = _core.Packed32 if forest.row_dtype == "float32" else _core.Packed64
         self.kernel = kind(
-            self.table, forest.statistic("impurity") if impurity else None, forest.tree_weight
+            forest.node_table,
+            None if credit is None else credit.amount,
+            None if credit is None else credit.remainder,
+            forest.tree_weight,
         )
+
+    @property
+    def credit(self) -> Credit:
+        """What the kernels add up."""
+        if self._credit is None:
+            raise RuntimeError("this packing only routes; make one with a credit")
+        return self._credit
+
+    @cached_property
+    def baseline(self) -> float | None:
+        """The mean remainder of the roots, weighted like the trees; None if there is none."""
+        forest, remainder = self.forest, self.credit.remainder
+        if remainder is None:
+            return None
+        root = remainder[forest.tree_offset[:-1]]
+        return float(forest.tree_weight @ root / forest.tree_weight.sum())
 
     @cached_property
     def _refused(self) -> BoolArray:
@@ -57,13 +76,6 @@ class Packing:
         refused = np.zeros(forest.n_features, dtype=bool)
         refused[forest.feature[(forest.feature >= 0) & (forest.missing_child < 0)]] = True
         return refused
-
-    @cached_property
-    def baseline(self) -> float:
-        """The mean impurity of the roots, weighted like the trees."""
-        forest = self.forest
-        root = forest.statistic("impurity")[forest.tree_offset[:-1]]
-        return float(forest.tree_weight @ root / forest.tree_weight.sum())
 
     def check(self, rows: RowSource, rules: RowRules) -> None:
         """Check the width and every value of the rows, so that nothing fails half-way."""
@@ -96,8 +108,46 @@ class Packing:
         indptr = batch.indptr.astype(np.int64, copy=False)
         return kind(batch.data, indices, indptr, batch.shape[1])
 
-    def ends(self, batch: Any, first: int, *, last: int, n_threads: int) -> Any:
-        """Return the node where each row ends in the trees first..last, shape (n, last - first)."""
-        ends = np.empty((batch.shape[0], last - first), dtype=np.int64)
-        self.kernel.find_ends(self.rows(batch), first, ends, n_threads)
-        return ends
+    def tree_blocks(self, n_rows: int) -> Iterator[slice]:
+        """Yield ranges of trees for which a (rows × trees) table is small."""
+        step = max(1, _PAIRS // max(1, n_rows))
+        for first in range(0, self.forest.n_trees, step):
+            yield slice(first, min(first + step, self.forest.n_trees))
+
+    def leaf_blocks(
+        self, rows: RowSource, rules: RowRules, *, n_threads: int, batch_rows: int | None = None
+    ) -> Iterator[LeafBlock]:
+        """Yield the nodes where the rows end, block by block of rows and then of trees.
+
+        Parameters
+        ----------
+        rows, rules
+            The rows, and what they may contain.
+        n_threads : int
+            Number of threads.
+        batch_rows : int or None
+            Rows of a block; None: as many as are converted at a time.
+        """
+        for start, stop, batch in self.batches(rows, rules, batch_rows=batch_rows):
+            kernel_rows = self.rows(batch)
+            for trees in self.tree_blocks(stop - start):
+                leaf = np.empty((stop - start, trees.stop - trees.start), dtype=np.int64)
+                self.kernel.find_ends(kernel_rows, trees.start, leaf, n_threads)
+                yield LeafBlock(slice(start, stop), trees, leaf)
+
+    def predict(self, rows: RowSource, rules: RowRules, *, n_threads: int) -> FloatArray:
+        """Return the forest's values for the rows: the trees' weighted mean, or their sum.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_values)
+        """
+        value = self.forest.statistic("value")
+        is_mean = self.forest.aggregation == "mean"
+        weight = self.forest.tree_weight if is_mean else np.ones(self.forest.n_trees)
+        out = np.zeros((rows.shape[0], value.shape[1]))
+        for block in self.leaf_blocks(rows, rules, n_threads=n_threads):
+            part = out[block.rows]
+            for tree_weight, leaf in zip(weight[block.trees].tolist(), block.leaf.T, strict=True):
+                part += value[leaf] if tree_weight == 1 else tree_weight * value[leaf]
+        return out / weight.sum() if is_mean else out

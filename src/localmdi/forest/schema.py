@@ -1,4 +1,4 @@
-"""The fields of a forest: their types, the kinds of split, the criteria and their units.
+"""The fields of a forest: their types, and the kinds of split.
 
 What the fields mean and what must hold for them stands in ``docs/format/forest.md``.
 """
@@ -22,7 +22,6 @@ __all__ = [
     "ROW_DTYPES",
     "STATISTICS",
     "STRUCTURE",
-    "UNITS",
     "ForestFields",
     "SplitKind",
 ]
@@ -71,20 +70,6 @@ STATISTICS = ("weight", "impurity", "value")
 
 FLOATS = ("tree_weight", *STATISTICS)
 """The other arrays, all float64."""
-
-UNITS: Mapping[str, str] = MappingProxyType(
-    {
-        "entropy": "bits",
-        "log_loss": "bits",
-        "gini": "gini",
-        "squared_error": "variance",
-        "friedman_mse": "variance",
-        "variance": "variance",
-        "absolute_error": "mae",
-        "poisson": "poisson",
-    }
-)
-"""The unit in which each criterion measures impurity."""
 
 AGGREGATIONS = ("mean", "sum")
 ROW_DTYPES = ("float32", "float64")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._core import NodeTable
-from localmdi.forest.arrays import fail, freeze
+from localmdi.forest.invariants import fail, freeze, tree_of
 from localmdi.forest.schema import STRUCTURE
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray
 
-__all__ = ["check_structure", "tree_of"]
+__all__ = ["check_structure"]
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,10 @@ _RULES = {
 }
 
 
-def check_structure(fields: Mapping[str, Any]) -> dict[str, AnyArray]:
-    """Return the nine vectors of a forest, frozen; they make trees, or an error is raised.
+def check_structure(fields: Mapping[str, Any]) -> tuple[dict[str, AnyArray], NodeTable]:
+    """Return the nine vectors of a forest, frozen, and the kernels' view of them.
 
-    Examples
-    --------
-    >>> from localmdi.forest import build_forest
-    >>> build_forest(n_features=1, tree_offset=[0, 3], feature=[1, -1, -1], split_kind=[1, 0, 0],
-    ...              threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2])
-    Traceback (most recent call last):
-    localmdi.exceptions.InvalidForestError: feature must lie in [0, n_features) at a split;
-    got 1 at node 0 of tree 0. Number the features from 0, or correct n_features.
+    They make trees, or an error is raised.
     """
     n_nodes = np.size(fields["feature"])
     lengths = {
@@ -130,23 +123,13 @@ def check_structure(fields: Mapping[str, Any]) -> dict[str, AnyArray]:
         field: freeze(field, fields[field], dtype=dtype, shape=(lengths.get(field, n_nodes),))
         for field, dtype in STRUCTURE.items()
     }
-    problem = NodeTable(n_features=fields["n_features"], **columns).problem()
+    table = NodeTable(n_features=fields["n_features"], **columns)
+    problem = table.problem()
     if problem is not None:
         code, place = problem
         rule = _RULES[code]
         fail(f"{rule.field} {rule.must}", _found(columns, code, place=place), do=rule.do)
-    return columns
-
-
-def tree_of(tree_offset: AnyArray, node: int) -> int:
-    """Return the tree that holds a node; only the trees up to it need to be sound.
-
-    Examples
-    --------
-    >>> tree_of(np.array([0, 3, 5]), 3)
-    1
-    """
-    return int((tree_offset[1:] > node).argmax())
+    return columns, table
 
 
 def _found(columns: Mapping[str, AnyArray], code: str, *, place: int) -> str:

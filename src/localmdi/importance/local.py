@@ -9,7 +9,6 @@ import numpy as np
 
 from localmdi._progress import progress_bar
 from localmdi._validation import RowRules, RowSource
-from localmdi.importance.labels import names_for, unit_of
 from localmdi.results import LocalImportance
 
 if TYPE_CHECKING:
@@ -56,12 +55,13 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
     --------
     >>> from localmdi._validation import read_rows
     >>> from localmdi.forest import build_forest
+    >>> from localmdi.forest.credit import impurity_drop
     >>> from localmdi.forest.packing import Packing
     >>> forest = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
     ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
     ...     impurity=[0.75, 1.0, 0.0], criterion="entropy")
     >>> rows = read_rows([[0], [1]], "float64")
-    >>> explain(Packing(forest), rows, request=LocalRequest()).values
+    >>> explain(Packing(forest, impurity_drop(forest)), rows, request=LocalRequest()).values
     array([[-0.25],
            [ 0.75]])
     """
@@ -91,20 +91,7 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
 
 
 def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) -> LocalImportance:
-    """Return the importances of all rows as compressed rows; memory grows with their non-zeros.
-
-    Examples
-    --------
-    >>> from localmdi._validation import read_rows
-    >>> from localmdi.forest import build_forest
-    >>> from localmdi.forest.packing import Packing
-    >>> forest = build_forest(n_features=9, tree_offset=[0, 3], feature=[4, -1, -1],
-    ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
-    ...     impurity=[0.75, 1.0, 0.0], criterion="entropy")
-    >>> rows = read_rows(np.ones((1, 9)), "float64")
-    >>> explain_sparse(Packing(forest), rows, request=LocalRequest()).values.nnz
-    1
-    """
+    """Return the importances of all rows as compressed rows; memory grows with their non-zeros."""
     from scipy.sparse import csr_array, vstack
 
     p = packing.forest.n_features
@@ -122,12 +109,15 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
     return _result(packing, rows, values=values, residual=residual)
 
 
-def _result(packing: Packing, rows: RowSource, **fields: Any) -> LocalImportance:
-    forest = packing.forest
+def _result(
+    packing: Packing, rows: RowSource, *, residual: FloatArray, **fields: Any
+) -> LocalImportance:
+    forest, credit = packing.forest, packing.credit
     return LocalImportance(
         baseline=packing.baseline,
-        unit=unit_of(forest),
-        feature_names=names_for(forest, rows),
+        residual=None if credit.remainder is None else residual,
+        unit=credit.unit,
+        feature_names=forest.names_for(rows.names),
         n_trees=forest.n_trees,
         data=rows.data,
         row_labels=rows.row_labels,

@@ -8,11 +8,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from localmdi._validation import RowRules, RowSource
-    from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
-__all__ = ["prediction_paths", "tree_scale"]
+__all__ = ["prediction_paths"]
 
 
 def prediction_paths(
@@ -28,7 +27,7 @@ def prediction_paths(
     >>> forest = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
     ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
     ...     value=[[3.0], [1.0], [4.0]])
-    >>> prediction_paths(Packing(forest, impurity=False), read_rows([[0.0]], "float64"),
+    >>> prediction_paths(Packing(forest), read_rows([[0.0]], "float64"),
     ...                  rules=RowRules(), n_threads=1)
     array([[[-2.]]])
     """
@@ -37,21 +36,6 @@ def prediction_paths(
     out = np.empty((rows.shape[0], forest.n_features, value.shape[1]))
     for start, stop, batch in packing.batches(rows, rules):
         packing.kernel.saabas(
-            packing.rows(batch), value, tree_scale(forest), out[start:stop], n_threads
+            packing.rows(batch), value, forest.tree_scale, out[start:stop], n_threads
         )
     return out
-
-
-def tree_scale(forest: Forest) -> FloatArray:
-    """Return what each tree's value is multiplied by in a prediction.
-
-    Examples
-    --------
-    >>> from localmdi.forest import build_forest
-    >>> tree_scale(build_forest(n_features=1, tree_offset=[0, 1, 2], feature=[-1, -1],
-    ...     split_kind=[0, 0], threshold=[0, 0], child_offset=[0, 0, 0], child=[]))
-    array([0.5, 0.5])
-    """
-    if forest.aggregation == "sum":
-        return np.ones(forest.n_trees)
-    return np.asarray(forest.tree_weight / forest.tree_weight.sum())

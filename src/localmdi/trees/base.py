@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi import _core
-from localmdi._validation import RowSource, check_sample_weight, count_threads, read_encoded_rows
-from localmdi.forest.schema import UNITS
+from localmdi._criteria import find_criterion
+from localmdi._validation import (
+    RowSource,
+    check_sample_weight,
+    count_threads,
+    default_names,
+    read_encoded_rows,
+)
 from localmdi.results import LocalImportance
 from localmdi.trees.grown import GrownForest
 from localmdi.trees.growth import Growth, GrowthPlan, grow
@@ -161,8 +167,8 @@ class RandomizedForest:
             growth.values,
             float(growth.root[0]) / n_trees,
             residual=growth.residual / n_trees,
-            unit=UNITS[self.criterion],
-            feature_names=table.names,
+            unit=find_criterion(self.criterion).unit,
+            feature_names=table.names or default_names(table.shape[1]),
             n_trees=n_trees,
             data=table.data,
             row_weight=problem.weight if problem.weighted else None,

@@ -24,13 +24,7 @@ _MIN_CHUNKS = 32
 
 @dataclass(frozen=True)
 class GrowthPlan:
-    """How many trees, and how.
-
-    Examples
-    --------
-    >>> GrowthPlan(_core.GrowRules(), last=100).tol is None
-    True
-    """
+    """How many trees, and how."""
 
     rules: _core.GrowRules
     last: int
@@ -51,11 +45,6 @@ class Growth:
         Rows, features, and classes or outputs.
     plan : GrowthPlan
         Which sums are needed.
-
-    Examples
-    --------
-    >>> Growth(3, 2, n_values=1, plan=GrowthPlan(_core.GrowRules(), last=8)).values.shape
-    (3, 2)
     """
 
     def __init__(self, n_rows: int, n_features: int, *, n_values: int, plan: GrowthPlan) -> None:
@@ -101,20 +90,7 @@ class Growth:
 
 
 def grow(rows: Any, target: Any, *, plan: GrowthPlan, growth: Growth) -> bool:
-    """Grow the trees of a plan; return whether the tolerance, if there is one, was reached.
-
-    Examples
-    --------
-    >>> rows = _core.TrainingRows(np.array([[0, 1, 2]], np.float32), np.zeros(1, np.uint8),
-    ...                           np.zeros(1, np.uint8), np.ones(3))
-    >>> target = _core.Target(np.array([0, 0, 1], np.uint32), 2, True)
-    >>> plan = GrowthPlan(_core.GrowRules(), last=10)
-    >>> growth = Growth(3, 1, n_values=2, plan=plan)
-    >>> grow(rows, target, plan=plan, growth=growth), growth.n_trees
-    (True, 10)
-    >>> (growth.values / growth.n_trees).ravel().round(3).tolist()
-    [0.918, 0.918, 0.918]
-    """
+    """Grow the trees of a plan; return whether the tolerance, if there is one, was reached."""
     n_trees = plan.last - plan.first
     batch = _BATCH if plan.progress or plan.tol is not None else n_trees
     with progress_bar(plan.progress, n_trees, unit="tree") as advance:

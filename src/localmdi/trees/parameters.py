@@ -19,15 +19,7 @@ __all__ = [
 
 
 def count_trees(n_estimators: Any) -> int:
-    """Return the number of trees, at least 1.
-
-    Examples
-    --------
-    >>> count_trees(0)
-    Traceback (most recent call last):
-        ...
-    ValueError: n_estimators must be a whole number of at least 1; got 0. Use for example 1000.
-    """
+    """Return the number of trees, at least 1."""
     if not _is_whole(n_estimators, 1):
         _refuse(
             "n_estimators",
@@ -39,39 +31,21 @@ def count_trees(n_estimators: Any) -> int:
 
 
 def check_choice(name: str, value: Any, *, among: tuple[str, ...]) -> str:
-    """Return a value that is one of a few texts.
-
-    Examples
-    --------
-    >>> check_choice("draw", "theory", among=("theory", "sklearn"))
-    'theory'
-    """
+    """Return a value that is one of a few texts."""
     if not isinstance(value, str) or value not in among:
         _refuse(name, value, must=f"one of {', '.join(map(repr, among))}", use="one of these")
     return str(value)
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return a value that is True or False.
-
-    Examples
-    --------
-    >>> check_flag("bootstrap", True)
-    True
-    """
+    """Return a value that is True or False."""
     if value not in (True, False):
         _refuse(name, value, must="True or False", use="one of these")
     return bool(value)
 
 
 def check_tolerance(tol: Any) -> float | None:
-    """Return the largest standard error at which growing may stop, None if it may not.
-
-    Examples
-    --------
-    >>> check_tolerance(0.01)
-    0.01
-    """
+    """Return the largest standard error at which growing may stop, None if it may not."""
     if tol is None:
         return None
     if not _is_real(tol) or not 0 < tol < math.inf:
@@ -85,15 +59,7 @@ def check_tolerance(tol: Any) -> float | None:
 
 
 def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _core.GrowRules:
-    """Return the kernel's rules for the parameters of an estimator.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestClassifier
-    >>> parameters = RandomizedForestClassifier(max_features="sqrt").get_params()
-    >>> grow_rules(parameters, 100, n_features=64).max_features
-    8
-    """
+    """Return the kernel's rules for the parameters of an estimator."""
     rules = _core.GrowRules()
     rules.max_features = _max_features(parameters["max_features"], n_features)
     draw = check_choice("draw", parameters["draw"], among=("theory", "sklearn"))
@@ -130,13 +96,7 @@ def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _
 
 
 def balances_draws(parameters: dict[str, Any]) -> bool:
-    """Return whether the classes are balanced among the rows drawn for each tree.
-
-    Examples
-    --------
-    >>> balances_draws({"class_weight": "balanced_subsample", "bootstrap": True})
-    True
-    """
+    """Return whether the classes are balanced among the rows drawn for each tree."""
     weight = parameters.get("class_weight")
     subsample = isinstance(weight, str) and weight == "balanced_subsample"
     return subsample and check_flag("bootstrap", parameters["bootstrap"])

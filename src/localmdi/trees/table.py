@@ -12,7 +12,6 @@ from localmdi._validation import (
     Categories,
     Columns,
     as_labels,
-    default_names,
     encode_columns,
     frame_labels,
     frame_type,
@@ -38,22 +37,15 @@ class Table:
         Numbers, and codes of categories.
     categories : tuple of (ndarray or None)
         For each feature the category of each code; None: numeric.
-    names : tuple of str
-        Feature names.
+    names : tuple of str or None
+        Feature names, if X has any.
     data, frame_type, row_labels
         X as it was given, the library of a frame, and its index if it is pandas'.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestClassifier
-    >>> table = read_table(RandomizedForestClassifier(), [["a", 1], ["b", 2]])
-    >>> table.columns.tolist(), table.categories[0].tolist()
-    ([[0.0, 1.0], [0.0, 1.0]], ['a', 'b'])
     """
 
     columns: AnyArray
     categories: tuple[AnyArray | None, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None
     data: Any
     frame_type: FrameType = None
     row_labels: Any = None
@@ -66,15 +58,7 @@ class Table:
 
 
 def read_table(estimator: Any, X: Any) -> Table:
-    """Read X for ``fit``, and tell the estimator its number of features and their names.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestClassifier
-    >>> model = RandomizedForestClassifier(categorical_features=[1])
-    >>> [labels is None for labels in read_table(model, np.ones((3, 2))).categories]
-    [True, False]
-    """
+    """Read X for ``fit``, and tell the estimator its number of features and their names."""
     from sklearn.utils.validation import validate_data
 
     wanted = estimator.categorical_features
@@ -95,10 +79,11 @@ def read_table(estimator: Any, X: Any) -> Table:
         values = np.ascontiguousarray(encode_columns(columns, known, dtype=np.float32).T)
         _check_finite(values, columns)
     frame = None if isinstance(X, np.ndarray) else read_frame(X)
+    names = getattr(estimator, "feature_names_in_", None)
     return Table(
         values,
         tuple(None if learned is None else as_labels(learned) for learned in known),
-        names=tuple(getattr(estimator, "feature_names_in_", default_names(len(values)))),
+        names=None if names is None else tuple(map(str, names)),
         data=X if hasattr(X, "shape") else np.array(X, dtype=object if columns else None),
         frame_type=None if frame is None else frame_type(frame),
         row_labels=None if frame is None else frame_labels(frame),

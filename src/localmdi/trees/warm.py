@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._validation import RowRules, RowSource
+from localmdi.forest.credit import impurity_drop
 from localmdi.forest.packing import Packing
 
 if TYPE_CHECKING:
@@ -21,17 +22,7 @@ __all__ = ["add_earlier_trees", "check_same_problem"]
 def check_same_problem(
     forest: Forest, table: Table, *, classes: tuple[AnyArray, ...] | None, n_values: int
 ) -> None:
-    """Refuse rows or targets that the earlier trees know nothing about.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestClassifier
-    >>> model = RandomizedForestClassifier(2, warm_start=True, random_state=0)
-    >>> model.fit([[0.0], [1.0]], [0, 1]).set_params(n_estimators=4).fit([[0.0], [1.0]], [0, 2])
-    Traceback (most recent call last):
-        ...
-    ValueError: with warm_start the classes or outputs must be those of the earlier fit; ...
-    """
+    """Refuse rows or targets that the earlier trees know nothing about."""
     before = forest.categories or (None,) * forest.n_features
     same = len(before) == len(table.categories) and all(
         np.array_equal(_known(a), _known(b)) for a, b in zip(before, table.categories, strict=True)
@@ -58,18 +49,8 @@ def _known(labels: AnyArray | None) -> AnyArray:
 def add_earlier_trees(
     growth: Growth, before: Forest, *, table: Table, sums: tuple[Any, ...], n_threads: int
 ) -> None:
-    """Add the earlier trees to the sums; their importances are those of the rows of this fit.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestClassifier
-    >>> model = RandomizedForestClassifier(2, warm_start=True, random_state=0)
-    >>> model.fit([[0.0], [1.0]], [0, 1]).set_params(n_estimators=4).fit([[0.0], [1.0]], [0, 1])
-    RandomizedForestClassifier(n_estimators=4, random_state=0, warm_start=True)
-    >>> model.local_importances_.n_trees
-    4
-    """
-    packing = Packing(before)
+    """Add the earlier trees to the sums; their importances are those of the rows of this fit."""
+    packing = Packing(before, impurity_drop(before))
     rows = np.ascontiguousarray(table.columns.T)
     packing.check(RowSource(rows, rows, rows.dtype), RowRules())
     values, residual = np.empty(rows.shape), np.empty(len(rows))

@@ -1,4 +1,4 @@
-"""A fitted scikit-learn estimator as a forest."""
+"""A fitted scikit-learn estimator as a forest: its trees' arrays become one table of nodes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._core import NodeWriter
 from localmdi.adapters.adapted import AdaptedModel
-from localmdi.adapters.in_bag import InBag
-from localmdi.adapters.scikit_learn.collect import collect
-from localmdi.adapters.scikit_learn.in_bag import steps_to_trees
-from localmdi.adapters.scikit_learn.refusals import refuse, refuse_unknown
-from localmdi.adapters.scikit_learn.table import node_columns, node_values
+from localmdi.adapters.scikit_learn.in_bag_steps import steps_to_trees
+from localmdi.adapters.scikit_learn.kinds import refuse, refuse_unknown
+from localmdi.adapters.scikit_learn.members import Members, TreeMember, collect
+from localmdi.exceptions import InvalidForestError, UnsupportedModelError
 from localmdi.forest import build_forest
 
 if TYPE_CHECKING:
-    from localmdi.adapters.scikit_learn.members import Members
-    from localmdi.typing import Names
+    from collections.abc import Sequence
+
+    from localmdi.typing import AnyArray, FloatArray, IntArray, Names
 
 __all__ = ["adapt_estimator", "check_fitted"]
 
@@ -34,15 +35,6 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
         Whether to copy the nodes' values.
     names : sequence of str or None
         Names of its columns; None: those it was fitted with.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import ExtraTreesRegressor
-    >>> model = ExtraTreesRegressor(5).fit(*load_diabetes(return_X_y=True))
-    >>> forest = adapt_estimator(model, values=True, names=None).forest
-    >>> forest.n_trees, forest.unit, forest.value.shape == (forest.n_nodes, 1)
-    (5, 'variance', True)
     """
     members = collect(model)
     n_features = int(getattr(model, "n_features_in_", members.trees[0].tree.n_features))
@@ -65,7 +57,7 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
     )
     return AdaptedModel(
         forest=forest,
-        in_bag=InBag(partial(steps_to_trees, model)),
+        in_bag_steps=partial(steps_to_trees, model),
         input_names=None if own_names is None else tuple(map(str, own_names)),
         n_features_in=n_features,
         finite=True,
@@ -74,15 +66,7 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
 
 
 def check_fitted(model: Any) -> None:
-    """Raise scikit-learn's `NotFittedError` if an estimator is not fitted.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> check_fitted(DecisionTreeClassifier())
-    Traceback (most recent call last):
-    sklearn.exceptions.NotFittedError: This DecisionTreeClassifier instance is not fitted yet...
-    """
+    """Raise scikit-learn's `NotFittedError` if an estimator is not fitted."""
     from sklearn.utils.validation import check_is_fitted
 
     try:
@@ -126,3 +110,94 @@ def _distinct(names: Names) -> list[str]:
         seen[name] += 1
         distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return distinct
+
+
+def node_columns(trees: Sequence[TreeMember], *, missing: bool) -> dict[str, Any]:
+    """Return the fields of a forest that hold these trees, without their values.
+
+    The trees' own arrays are live views of the model: they are read, never kept.
+    """
+    tree_offset = _offsets(trees)
+    n_nodes = int(tree_offset[-1])
+    columns: dict[str, AnyArray] = {
+        "feature": np.empty(n_nodes, dtype=np.int32),
+        "split_kind": np.empty(n_nodes, dtype=np.uint8),
+        "threshold": np.empty(n_nodes),
+        "child_offset": np.empty(n_nodes + 1, dtype=np.int64),
+        "child": np.empty(n_nodes - len(trees), dtype=np.int64),
+        "missing_child": np.empty(n_nodes, dtype=np.int32),
+        "weight": np.empty(n_nodes),
+        "impurity": np.empty(n_nodes),
+    }
+    writer = NodeWriter(**columns)
+    for index, member in enumerate(trees):
+        try:
+            _append(writer, member, missing=missing)
+        except ValueError as error:
+            raise InvalidForestError(
+                f"tree {index} of the model must be a binary tree, but at {error}. "
+                "The model is damaged: fit it again."
+            ) from error
+    if writer.n_nodes != n_nodes:
+        raise InvalidForestError(
+            f"the trees of the model must have the {n_nodes} nodes they count, but have "
+            f"{writer.n_nodes}. The model is damaged: fit it again."
+        )
+    columns["tree_offset"] = tree_offset
+    for column in columns.values():
+        column.flags.writeable = False  # so that the forest keeps it without a copy
+    return columns
+
+
+def node_values(members: Members) -> FloatArray:
+    """Return the values of all nodes, in the columns of the model they belong to.
+
+    If the prediction is a sum over trees, each tree's values are scaled to their part in it.
+    """
+    offsets = _offsets(members.trees).tolist()
+    values = np.zeros((offsets[-1], members.n_values))
+    for member, first, end in zip(members.trees, offsets[:-1], offsets[1:], strict=True):
+        own = _own_values(member.tree)
+        scaled = own * member.scale if members.summed else own
+        if member.targets is None:
+            values[first:end] = scaled
+        else:
+            is_kept = member.targets >= 0
+            values[first:end, member.targets[is_kept]] = scaled[:, is_kept]
+    values.flags.writeable = False
+    return values
+
+
+def _offsets(trees: Sequence[TreeMember]) -> IntArray:
+    sizes = [member.tree.node_count for member in trees]
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def _append(writer: NodeWriter, member: TreeMember, *, missing: bool) -> None:
+    tree = member.tree
+    try:
+        writer.append(
+            left=tree.children_left,
+            right=tree.children_right,
+            feature=tree.feature,
+            threshold=tree.threshold,
+            weight=tree.weighted_n_node_samples,
+            impurity=tree.impurity,
+            missing_goes_left=tree.missing_go_to_left if missing else None,
+            column=member.columns,
+        )
+    except (TypeError, AttributeError) as error:
+        raise UnsupportedModelError(
+            f"the trees of a model must have the arrays of scikit-learn 1.6 or newer, but a "
+            f"{type(tree).__name__} has others. Upgrade localmdi, or fit with a scikit-learn "
+            "that it knows."
+        ) from error
+
+
+def _own_values(tree: Any) -> FloatArray:
+    """Return a tree's values with outputs side by side, without the padding of short outputs."""
+    value: FloatArray = tree.value
+    n_classes = tree.n_classes.tolist()
+    if len(n_classes) == 1:
+        return value[:, 0, : n_classes[0]]
+    return np.concatenate([value[:, k, :n] for k, n in enumerate(n_classes)], axis=1)

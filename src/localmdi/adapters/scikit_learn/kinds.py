@@ -1,24 +1,30 @@
-"""What kind of model it is, by the public attributes it shows once it is fitted."""
+"""What kind of model it is, by its public attributes; what is refused; which values it takes."""
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
-from localmdi.adapters.scikit_learn.refusals import refuse_unknown
+import numpy as np
 
-__all__ = ["Kind", "kind_of"]
+from localmdi.exceptions import UnsupportedModelError
+
+__all__ = [
+    "Kind",
+    "accepts_missing",
+    "allows_missing",
+    "check_purpose",
+    "kind_of",
+    "refuse",
+    "refuse_unknown",
+]
 
 
 class Kind(Enum):
     """How the trees of a model are put together.
 
     The values are the attributes by which a kind is recognised; the first that fits is taken.
-
-    Examples
-    --------
-    >>> Kind.TREE.value
-    ('tree_',)
     """
 
     TREE = ("tree_",)
@@ -39,14 +45,7 @@ _NOT_SIDE_BY_SIDE = ("order_", "code_book_", "pairwise_indices_")
 
 
 def kind_of(model: Any) -> Kind:
-    """Return the kind of a fitted model, or raise `UnsupportedModelError`.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> kind_of(DecisionTreeRegressor().fit([[0.0]], [0.0]))
-    <Kind.TREE: ('tree_',)>
-    """
+    """Return the kind of a fitted model, or raise `UnsupportedModelError`."""
     for kind in Kind:
         if all(hasattr(model, attribute) for attribute in kind.value):
             break
@@ -62,3 +61,72 @@ def _is_side_by_side(model: Any) -> bool:
 
     is_chain = any(hasattr(model, name) for name in _NOT_SIDE_BY_SIDE)
     return not is_chain and not get_tags(model).target_tags.single_output
+
+
+_SUPPORTED = (
+    "decision trees and extra trees; forests of them; Bagging, AdaBoost, Voting and "
+    "GradientBoosting of trees; a search, CalibratedClassifierCV, MultiOutput or OneVsRest around "
+    "one of these; a Pipeline that ends in one of these; classifiers and regressors"
+)
+
+
+def refuse(model: Any, reason: str) -> NoReturn:
+    """Raise the error that says why a model cannot be explained."""
+    raise UnsupportedModelError(f"{type(model).__name__} {reason}")
+
+
+def check_purpose(model: Any) -> None:
+    """Refuse what is neither a classifier nor a regressor."""
+    from sklearn.utils import get_tags
+
+    purpose = get_tags(model).estimator_type
+    if purpose not in ("classifier", "regressor"):
+        refuse(
+            model,
+            f"must be a classifier or a regressor, but its estimator type is {purpose!r}. Trees "
+            "of outlier detectors, embeddings and survival models store impurities of a random "
+            "or censored target, which say nothing about a Y. Fit a classifier or regressor.",
+        )
+
+
+def refuse_unknown(model: Any) -> NoReturn:
+    """Raise the error for a model of a kind that is not known."""
+    if hasattr(model, "n_trees_per_iteration_"):
+        refuse(
+            model,
+            "stores no impurities at its nodes, so that there is nothing to decompose. Build a "
+            "Forest of its trees with build_forest and compute them with "
+            "Forest.with_statistics(X, y), or fit a GradientBoosting or forest model.",
+        )
+    if hasattr(model, "cv_results_"):
+        refuse(model, "was fitted with refit=False and has no best_estimator_. Use refit=True.")
+    refuse(
+        model,
+        f"is not a kind of model that can be explained. Supported are {_SUPPORTED}. If it wraps "
+        "such a model, pass that one; for other models see register_adapter and __to_forest__.",
+    )
+
+
+def accepts_missing(tree: Any) -> bool:
+    """Whether ``predict`` of a tree estimator accepts NaN in dense X."""
+    if not allows_missing(tree):
+        return False
+    if getattr(tree, "monotonic_cst", None) is None:
+        return True
+    # Versions differ about trees with monotonic constraints, and no tag says so.
+    row = np.full((1, tree.n_features_in_), np.nan, dtype=np.float32)
+    with warnings.catch_warnings():
+        # The row has no feature names.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            tree.predict(row)
+        except ValueError:
+            return False
+    return True
+
+
+def allows_missing(model: Any) -> bool:
+    """Whether a model says of itself that X may have missing values."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model).input_tags.allow_nan)

@@ -1,21 +1,33 @@
-"""The trees of a model, flat: what each weighs, which columns it saw, where its values belong."""
+"""The trees of a model of any kind: every ensemble is a weighted list of members.
+
+Where a prediction is not linear in the trees' values (AdaBoost, hard voting, calibration), the
+values stand for the weighted mean of the trees' values instead.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.adapters.scikit_learn.refusals import refuse
-from localmdi.forest.schema import UNITS
+from localmdi._criteria import criterion_names, find_criterion
+from localmdi.adapters.pipelines import transformers
+from localmdi.adapters.scikit_learn.kinds import (
+    Kind,
+    accepts_missing,
+    allows_missing,
+    check_purpose,
+    kind_of,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from localmdi.typing import AnyArray, IntArray
+    from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Members", "Part", "TreeMember", "common_criterion", "join"]
+__all__ = ["Members", "TreeMember", "collect"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +46,6 @@ class TreeMember:
         Column of X for each feature of the tree; None: the same.
     targets : ndarray of int or None
         Value column of the model for each of the tree's, -1: none; None: the same.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> TreeMember(DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_).weight
-    1.0
     """
 
     tree: Any
@@ -69,14 +75,6 @@ class Members:
         Whether the prediction is the sum of scaled values; else their weighted mean.
     boosted : bool
         Whether trees were grown one upon the other.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from localmdi.adapters.scikit_learn.collect import collect
-    >>> members = collect(DecisionTreeRegressor().fit([[0.0]], [0.0]))
-    >>> len(members.trees), members.criterion
-    (1, 'squared_error')
     """
 
     trees: list[TreeMember]
@@ -102,13 +100,6 @@ class Part:
         Factor of its prediction in the ensemble's.
     columns, targets : ndarray of int or None
         As in `TreeMember`, for all its trees.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from localmdi.adapters.scikit_learn.collect import collect
-    >>> Part(collect(DecisionTreeRegressor().fit([[0.0]], [0.0])), weight=3.0).scale
-    1.0
     """
 
     members: Members
@@ -140,18 +131,7 @@ def join(
     n_values: int,
     classes: tuple[AnyArray, ...] | None,
 ) -> Members:
-    """Return the trees of an ensemble, from those of its members.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import VotingRegressor
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from localmdi.adapters.scikit_learn.collect import collect
-    >>> tree = DecisionTreeRegressor()
-    >>> model = VotingRegressor([("a", tree), ("b", tree)], weights=[3, 1]).fit([[0.0]], [0.0])
-    >>> [(tree.weight, tree.scale) for tree in collect(model).trees]
-    [(3.0, 0.75), (1.0, 0.25)]
-    """
+    """Return the trees of an ensemble, from those of its members."""
     members = [part.members for part in parts]
     _check_units(model, [member.criterion for member in members])
     widths = {part.members.n_values for part in parts if part.targets is None} | {n_values}
@@ -173,20 +153,14 @@ def join(
 
 
 def common_criterion(model: Any, estimators: Sequence[Any]) -> str:
-    """Return what the impurities of tree estimators measure.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> common_criterion(None, [DecisionTreeClassifier(criterion="entropy")])
-    'entropy'
-    """
+    """Return what the impurities of tree estimators measure."""
     criteria = {str(getattr(estimator, "criterion", None)) for estimator in estimators}
+    known = criterion_names()
     for criterion in criteria:
-        if criterion not in UNITS:
+        if criterion not in known:
             refuse(
                 model,
-                f"must have trees of a criterion whose impurity is known ({', '.join(UNITS)}), "
+                f"must have trees of a criterion whose impurity is known ({', '.join(known)}), "
                 f"but it is {criterion}. Fit it with one of these.",
             )
     _check_units(model, criteria)
@@ -194,7 +168,7 @@ def common_criterion(model: Any, estimators: Sequence[Any]) -> str:
 
 
 def _check_units(model: Any, criteria: Iterable[str]) -> None:
-    units = sorted({UNITS[criterion] for criterion in criteria})
+    units = sorted({find_criterion(criterion).unit for criterion in criteria})
     if len(units) > 1:
         refuse(
             model,
@@ -208,3 +182,201 @@ def _through(outer: IntArray | None, inner: IntArray | None) -> IntArray | None:
     if outer is None or inner is None:
         return inner if outer is None else outer
     return np.where(inner < 0, -1, outer[inner])
+
+
+def collect(model: Any) -> Members:
+    """Return the trees of a fitted model and how they make it, or raise `UnsupportedModelError`."""
+    kind = kind_of(model)
+    check_purpose(model)
+    return _COLLECTORS[kind](model)
+
+
+def _tree(model: Any) -> Members:
+    return _equal_trees(model, [model])
+
+
+def _forest(model: Any) -> Members:
+    members = list(model.estimators_)
+    if all(hasattr(member, "tree_") for member in members):
+        return _equal_trees(model, members)
+    return _mean(model, [collect(member) for member in members])
+
+
+def _equal_trees(model: Any, estimators: Sequence[Any]) -> Members:
+    """Return trees that were grown with the same settings, so that one speaks for all."""
+    first = estimators[0]
+    share = 1.0 / len(estimators)
+    return Members(
+        trees=[TreeMember(estimator.tree_, 1.0, share) for estimator in estimators],
+        criterion=common_criterion(model, estimators),
+        n_values=int(np.sum(first.tree_.n_classes)),
+        classes=_classes(model),
+        missing=accepts_missing(first),
+    )
+
+
+def _bagging(model: Any) -> Members:
+    parts = [collect(member) for member in model.estimators_]
+    all_columns = np.arange(model.n_features_in_)
+    columns = [
+        None if np.array_equal(features, all_columns) else np.asarray(features, dtype=np.int64)
+        for features in model.estimators_features_
+    ]
+    # Members are fitted on the classes' codes.
+    targets = [
+        None if classes is None else classes.astype(np.int64)
+        for classes in _partial_classes(model, parts)
+    ]
+    return _mean(model, parts, columns=columns, targets=targets)
+
+
+def _calibrated(model: Any) -> Members:
+    parts = [collect(fold.estimator) for fold in model.calibrated_classifiers_]
+    targets = [
+        None if classes is None else np.searchsorted(model.classes_, classes)
+        for classes in _partial_classes(model, parts)
+    ]
+    return _mean(model, parts, targets=targets)
+
+
+def _partial_classes(model: Any, parts: Sequence[Members]) -> list[AnyArray | None]:
+    """Return for each member the classes it knows, if its rows lacked some; else None."""
+    n_values = len(getattr(model, "classes_", ()))
+    return [
+        None if part.classes is None or part.n_values == n_values else part.classes[0]
+        for part in parts
+    ]
+
+
+def _adaboost(model: Any) -> Members:
+    parts = [collect(member) for member in model.estimators_]
+    weights = np.asarray(model.estimator_weights_, dtype=np.float64)[: len(parts)]
+    # Boosting that stops at its first member leaves it with the weight 0.
+    members = _mean(model, parts, weights=weights if weights.any() else None)
+    return replace(members, boosted=True, missing=members.missing and allows_missing(model))
+
+
+def _voting(model: Any) -> Members:
+    parts = [collect(member) for member in model.estimators_]
+    if model.weights is None:
+        return _mean(model, parts)
+    is_kept = [not isinstance(member, str) for _, member in model.estimators]
+    return _mean(model, parts, weights=np.asarray(model.weights, dtype=np.float64)[is_kept])
+
+
+def _gradient_boosting(model: Any) -> Members:
+    stages = np.asarray(model.estimators_)
+    n_values = stages.shape[1]
+    scale = float(model.learning_rate)
+    targets = [np.array([column]) for column in range(n_values)]
+    return Members(
+        trees=[
+            TreeMember(estimator.tree_, 1.0, scale, None, target)
+            for stage in stages
+            for estimator, target in zip(stage, targets, strict=True)
+        ],
+        criterion=common_criterion(model, stages.ravel().tolist()),
+        n_values=n_values,
+        # Two classes share one raw value.
+        classes=_classes(model) if n_values > 1 else None,
+        missing=allows_missing(model),
+        summed=True,
+        boosted=True,
+    )
+
+
+def _one_vs_rest(model: Any) -> Members:
+    parts = [collect(member) for member in model.estimators_]
+    if len(parts) == 1 and len(model.classes_) == 2:
+        return _mean(model, parts)
+    # The last column of a member speaks for its class.
+    targets = [np.append(np.full(part.n_values - 1, -1), i) for i, part in enumerate(parts)]
+    classes = (np.asarray(model.classes_),)
+    return _side_by_side(model, parts, targets=targets, classes=classes)
+
+
+def _multi_output(model: Any) -> Members:
+    parts = [collect(member) for member in model.estimators_]
+    starts = np.cumsum([0, *(part.n_values for part in parts[:-1])]).tolist()
+    targets = [start + np.arange(part.n_values) for start, part in zip(starts, parts, strict=True)]
+    labels = [part.classes for part in parts if part.classes is not None]
+    classes = sum(labels, ()) if len(labels) == len(parts) else None
+    return _side_by_side(model, parts, targets=targets, classes=classes)
+
+
+def _search(model: Any) -> Members:
+    return collect(model.best_estimator_)
+
+
+def _pipeline(model: Any) -> Members:
+    if transformers(model):
+        refuse(
+            model,
+            "inside an ensemble transforms X for one member only, so that the members have no "
+            "columns in common. Put the ensemble at the end of one Pipeline instead.",
+        )
+    return collect(model.steps[-1][1])
+
+
+_COLLECTORS = {
+    Kind.TREE: _tree,
+    Kind.SEARCH: _search,
+    Kind.PIPELINE: _pipeline,
+    Kind.CALIBRATED: _calibrated,
+    Kind.GRADIENT_BOOSTING: _gradient_boosting,
+    Kind.BAGGING: _bagging,
+    Kind.ADABOOST: _adaboost,
+    Kind.VOTING: _voting,
+    Kind.ONE_VS_REST: _one_vs_rest,
+    Kind.FOREST: _forest,
+    Kind.MULTI_OUTPUT: _multi_output,
+}
+
+
+def _mean(
+    model: Any,
+    parts: Sequence[Members],
+    *,
+    weights: FloatArray | None = None,
+    columns: Sequence[IntArray | None] | None = None,
+    targets: Sequence[IntArray | None] | None = None,
+) -> Members:
+    """Return the trees of a model that averages its members, whatever their tree counts."""
+    same = [None] * len(parts)
+    shares = np.ones(len(parts)) if weights is None else weights
+    total = float(shares.sum())
+    if not (total > 0 and shares.min() >= 0):
+        refuse(
+            model,
+            f"must weigh its members by numbers that are not negative, with a positive sum, but "
+            f"the weights are {shares.tolist()}. Fit it with other weights.",
+        )
+    places = zip(shares.tolist(), columns or same, targets or same, strict=True)
+    placed = [
+        Part(part, weight, weight / total, column, target)
+        for part, (weight, column, target) in zip(parts, places, strict=True)
+    ]
+    has_classes = all(part.classes is not None for part in parts)
+    classes = _classes(model) if has_classes else None
+    n_values = parts[0].n_values if classes is None else sum(map(len, classes))
+    return join(model, placed, n_values=n_values, classes=classes)
+
+
+def _side_by_side(
+    model: Any,
+    parts: Sequence[Members],
+    *,
+    targets: Sequence[IntArray],
+    classes: tuple[AnyArray, ...] | None,
+) -> Members:
+    """Return the trees of a model whose members predict different columns."""
+    placed = [Part(part, targets=target) for part, target in zip(parts, targets, strict=True)]
+    n_values = int(max(target.max() for target in targets)) + 1
+    return replace(join(model, placed, n_values=n_values, classes=classes), summed=True)
+
+
+def _classes(model: Any) -> tuple[AnyArray, ...] | None:
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return None
+    return tuple(map(np.asarray, classes)) if isinstance(classes, list) else (np.asarray(classes),)

@@ -22,14 +22,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Transform:
-    """Fitted steps, applied to X one after the other.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> Transform((StandardScaler().fit([[0.0], [2.0]]),))([[4.0]])
-    array([[3.]])
-    """
+    """Fitted steps, applied to X one after the other."""
 
     steps: tuple[Any, ...]
 
@@ -41,14 +34,7 @@ class Transform:
 
 
 def is_pipeline(model: Any) -> bool:
-    """Whether a model is a Pipeline.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> is_pipeline(make_pipeline("passthrough"))
-    True
-    """
+    """Whether a model is a Pipeline."""
     return hasattr(model, "steps") and hasattr(model, "named_steps")
 
 
@@ -56,37 +42,17 @@ def transformers(pipeline: Any) -> tuple[Any, ...]:
     """Return the steps before the last that change X when the pipeline predicts.
 
     Steps that only resample the training rows (imbalanced-learn's) do not.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> transformers(make_pipeline("passthrough", None))
-    ()
     """
     return tuple(step for step in _earlier(pipeline) if hasattr(step, "transform"))
 
 
 def has_samplers(pipeline: Any) -> bool:
-    """Whether some step changes which rows the last one is fitted on.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> has_samplers(make_pipeline("passthrough", None))
-    False
-    """
+    """Whether some step changes which rows the last one is fitted on."""
     return any(hasattr(step, "fit_resample") for step in _earlier(pipeline))
 
 
 def refuse_resampling(model: Any) -> NoReturn:
-    """Raise the error for weights that a model which resamples its rows does not tell.
-
-    Examples
-    --------
-    >>> refuse_resampling(None)
-    Traceback (most recent call last):
-    localmdi.exceptions.UnsupportedModelError: NoneType resamples its rows and does not keep ...
-    """
+    """Raise the error for weights that a model which resamples its rows does not tell."""
     raise UnsupportedModelError(
         f"{type(model).__name__} resamples its rows and does not keep how often each was taken, "
         "so that their weights in the trees cannot be rebuilt. Explain rows with local_mdi instead."
@@ -94,14 +60,7 @@ def refuse_resampling(model: Any) -> NoReturn:
 
 
 def names_after(steps: Sequence[Any], names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the feature names after the steps; None if a step does not say.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import PolynomialFeatures
-    >>> names_after([PolynomialFeatures().fit([[1.0]])], None)
-    ('1', 'x0', 'x0^2')
-    """
+    """Return the feature names after the steps; None if a step does not say."""
     for step in steps:
         try:
             found = step.get_feature_names_out(names)

@@ -1,0 +1,120 @@
+"""What comes beside X: feature names, targets, weights, the number of threads."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localmdi._text import quote_names
+
+if TYPE_CHECKING:
+    from localmdi.typing import AnyArray, FloatArray
+
+__all__ = [
+    "check_names",
+    "check_sample_weight",
+    "check_target",
+    "count_threads",
+    "default_names",
+    "names_of",
+]
+
+# Each thread has tables of its own: beyond this many, more cost memory and gain nothing.
+_MOST = max(256, os.cpu_count() or 1)
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """Return scikit-learn's names for unnamed features."""
+    return tuple(f"x{i}" for i in range(n_features))
+
+
+def names_of(columns: list[Any]) -> tuple[str, ...] | None:
+    """Return the column names of a frame; None if they are not strings, as in scikit-learn."""
+    strings = [isinstance(name, str) for name in columns]
+    if all(strings):
+        return tuple(columns)
+    if any(strings):
+        raise TypeError(
+            "the column names must be all strings or none; got a mixture. "
+            "Rename them, for example X.columns = X.columns.astype(str)."
+        )
+    return None
+
+
+def check_names(given: tuple[str, ...] | None, expected: tuple[str, ...] | None) -> None:
+    """Compare the names of X with the model's: other names raise, missing ones warn."""
+    if given is not None and expected is not None:
+        if given != expected:
+            raise ValueError(_difference(given, expected))
+    elif given is not None:
+        _warn("X has feature names, but the model was fitted without feature names")
+    elif expected is not None:
+        _warn("X does not have feature names, but the model was fitted with feature names")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+def _difference(given: tuple[str, ...], expected: tuple[str, ...]) -> str:
+    unseen = [name for name in given if name not in set(expected)]
+    missing = [name for name in expected if name not in set(given)]
+    if not unseen and not missing:
+        return (
+            "the columns of X must be in the order of the model's features; "
+            "they are in another order. Use X[model.feature_names_in_]."
+        )
+    parts = [
+        f"{what}: {quote_names(names, most=5)}"
+        for what, names in (("not the model's", unseen), ("missing", missing))
+        if names
+    ]
+    return (
+        f"the columns of X must be the model's features; {'; '.join(parts)}. "
+        "Pass the columns that the model was fitted with."
+    )
+
+
+def check_target(y: Any, n_rows: int) -> AnyArray:
+    """Return y as an array of one value, or one row of values, per row of X."""
+    target = np.asarray(y)
+    if target.ndim not in (1, 2) or len(target) != n_rows:
+        raise ValueError(
+            f"y must have one entry per row of X ({n_rows}); got shape {target.shape}. "
+            "Pass the target of the rows in X."
+        )
+    return target
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray:
+    """Return finite, non-negative weights with a positive sum; None gives ones."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one entry per row of X ({n_rows}); got shape {weight.shape}. "
+            "Pass the weights of the rows in X."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(
+            "sample_weight must be finite, non-negative and not all zero. "
+            "Remove or correct the entries that are not."
+        )
+    return weight
+
+
+def count_threads(n_jobs: Any) -> int:
+    """Return the threads that ``n_jobs`` asks for, as scikit-learn and joblib count them."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}. "
+            "Use None for one thread, -1 for all processors."
+        )
+    from joblib import effective_n_jobs
+
+    return min(int(effective_n_jobs(n_jobs)), _MOST)

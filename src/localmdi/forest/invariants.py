@@ -1,0 +1,261 @@
+"""What must hold for the fields of a forest, all but the shape of its trees (`structure.py`)."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from localmdi._criteria import criterion_names
+from localmdi.exceptions import InvalidForestError
+from localmdi.forest.schema import AGGREGATIONS, ROW_DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from localmdi.typing import AnyArray
+
+__all__ = [
+    "as_feature_count",
+    "check_header",
+    "check_statistics",
+    "convert",
+    "describe",
+    "fail",
+    "freeze",
+    "tree_of",
+]
+
+_FLOAT64 = np.dtype(np.float64)
+# Split features are stored as int32.
+_MAX_FEATURES = 2**31 - 1
+
+
+def fail(must: str, given: str, *, do: str) -> NoReturn:
+    """Raise the error that says what must hold, what was given, and what to do."""
+    raise InvalidForestError(f"{must}; got {given}. {do}")
+
+
+def describe(value: Any) -> str:
+    """Return what a value is, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return reprlib.repr(value)
+
+
+def convert(field: str, value: Any, *, dtype: np.dtype[Any]) -> AnyArray:
+    """Return an array of this type in C order; `value` itself if it is one already.
+
+    Integers change their width if every one fits; nothing is rounded.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        fail(f"{field} must be an array", describe(value), do="Pass a NumPy array.")
+    # An empty list has no type of its own.
+    if array.dtype != dtype and array.size:
+        kinds = "iu" if dtype.kind in "iu" else "iuf"
+        if array.dtype.kind not in kinds:
+            fail(f"{field} must hold {dtype}", describe(array), do="Convert it with astype.")
+        if dtype.kind in "iu":
+            _check_range(field, array, info=np.iinfo(dtype))
+    out = np.require(array.astype(dtype, copy=False), requirements=["C_CONTIGUOUS", "ALIGNED"])
+    if out is not value and out.base is None:
+        out.flags.writeable = False  # nobody else has it: no copy is needed to freeze it
+    return out
+
+
+def _check_range(field: str, array: AnyArray, *, info: np.iinfo[Any]) -> None:
+    low, high = int(array.min()), int(array.max())
+    if low < info.min or high > info.max:
+        fail(
+            f"{field} must fit {info.dtype}, {info.min} to {info.max}",
+            f"values from {low} to {high}",
+            do="Correct the values.",
+        )
+
+
+def freeze(
+    field: str, value: Any, *, dtype: np.dtype[Any], shape: tuple[int | None, ...]
+) -> AnyArray:
+    """Return a read-only array of this type and shape; None is any length.
+
+    An array that can be written to is copied: later writes of its owner must not reach the kernels,
+    which trust what was checked.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype != dtype or not value.dtype.isnative:
+        fail(f"{field} must be an array of {dtype}", describe(value), do="Convert it with astype.")
+    if value.ndim != len(shape) or any(
+        length not in (None, given) for length, given in zip(shape, value.shape, strict=True)
+    ):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        fail(f"{field} must have the shape ({wanted})", describe(value), do="Correct its length.")
+    frozen = np.require(value, requirements=["C_CONTIGUOUS", "ALIGNED"]).view(np.ndarray)
+    if frozen.flags.writeable:
+        frozen = frozen.copy()
+        frozen.flags.writeable = False
+    return frozen
+
+
+def as_feature_count(value: Any) -> int:
+    """Return the number of features, at least 1."""
+    try:
+        count = None if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        count = None
+    if count is None or not 1 <= count <= _MAX_FEATURES:
+        must = f"n_features must be an integer from 1 to {_MAX_FEATURES}"
+        fail(must, describe(value), do="Pass the number of columns of X.")
+    return count
+
+
+def check_header(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the header fields as they are kept, or raise an error that names the field."""
+    n_features = as_feature_count(fields["n_features"])
+    header: dict[str, Any] = {
+        "n_features": n_features,
+        "feature_names": _names(fields["feature_names"], n_features),
+        "classes": _classes(fields["classes"]),
+        "categories": _categories(fields["categories"], n_features),
+    }
+    known = {
+        "criterion": (*criterion_names(), None),
+        "aggregation": AGGREGATIONS,
+        "row_dtype": ROW_DTYPES,
+        "boosted": (False, True),
+    }
+    for field, values in known.items():
+        given = fields[field]
+        if not isinstance(given, str | bool | None) or given not in values:
+            names = ", ".join(map(repr, values))
+            fail(f"{field} must be one of {names}", describe(given), do="Use one of these.")
+        header[field] = given
+    return header
+
+
+def _names(value: Any, n_features: int) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        must = "feature_names must be None or a sequence of strings"
+        fail(must, describe(value), do="Pass tuple(map(str, names)).")
+    if len(names) != n_features:
+        must = f"feature_names must have one name per feature, {n_features}"
+        fail(must, f"{len(names)}", do="Pass the names of the columns of X.")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            fail("feature_names must differ", f"{describe(name)} twice", do="Rename one of them.")
+        seen.add(name)
+    return tuple(map(str, names))
+
+
+def _classes(value: Any) -> tuple[AnyArray, ...] | None:
+    if value is None:
+        return None
+    do = "Pass one array of class labels per output, for one output (classes,)."
+    if not isinstance(value, tuple | list) or not value:
+        fail("classes must be None or a tuple of arrays", describe(value), do=do)
+    classes = tuple(_labels("classes", labels, do=do) for labels in value)
+    for labels in classes:
+        if not len(labels):
+            fail("every output must have a class", "no class labels", do=do)
+    return classes
+
+
+def _categories(value: Any, n_features: int) -> tuple[AnyArray | None, ...] | None:
+    if value is None:
+        return None
+    do = "Pass one entry per feature: None, or the category of each code in order."
+    if not isinstance(value, tuple | list) or len(value) != n_features:
+        must = f"categories must be None or have one entry per feature, {n_features}"
+        given = f"{len(value)} entries" if isinstance(value, tuple | list) else describe(value)
+        fail(must, given, do=do)
+    return tuple(None if part is None else _labels("categories", part, do=do) for part in value)
+
+
+def _labels(field: str, value: Any, *, do: str) -> AnyArray:
+    try:
+        array = np.asarray(value)
+        distinct = len(set(array.tolist())) if array.ndim == 1 else 0
+    except (TypeError, ValueError):
+        fail(f"{field} must hold vectors of labels", describe(value), do=do)
+    if array.ndim != 1:
+        fail(f"{field} must hold vectors of labels", describe(array), do=do)
+    if distinct != len(array):
+        fail(
+            f"the labels in {field} must differ", describe(array.tolist()), do="Remove repetitions."
+        )
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def check_statistics(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a forest knows about its nodes and trees; its trees must have been checked."""
+    tree_offset = fields["tree_offset"]
+    n_nodes = len(fields["feature"])
+    checked: dict[str, Any] = {}
+    for field in ("weight", "impurity"):
+        array = fields[field]
+        if array is not None:
+            array = freeze(field, array, dtype=_FLOAT64, shape=(n_nodes,))
+            least = 0.0 if field == "weight" else -np.inf
+            _check_numbers(field, array, tree_offset=tree_offset, least=least)
+        checked[field] = array
+    checked["value"] = _value(fields["value"], classes=fields["classes"], tree_offset=tree_offset)
+    checked["tree_weight"] = _tree_weight(fields["tree_weight"], len(tree_offset) - 1)
+    return checked
+
+
+def tree_of(tree_offset: AnyArray, node: int) -> int:
+    """Return the tree that holds a node; only the trees up to it need to be sound."""
+    return int((tree_offset[1:] > node).argmax())
+
+
+def _value(
+    value: Any, *, classes: tuple[AnyArray, ...] | None, tree_offset: AnyArray
+) -> AnyArray | None:
+    if value is None:
+        return None
+    width = None if classes is None else sum(map(len, classes))
+    array = freeze("value", value, dtype=_FLOAT64, shape=(int(tree_offset[-1]), width))
+    if not array.shape[1]:
+        fail("value must have a column", describe(array), do="Pass None, or the nodes' values.")
+    _check_numbers("value", array, tree_offset=tree_offset, least=-np.inf)
+    return array
+
+
+def _tree_weight(value: Any, n_trees: int) -> AnyArray:
+    array = freeze("tree_weight", value, dtype=_FLOAT64, shape=(n_trees,))
+    with np.errstate(all="ignore"):
+        total = array.sum()
+    if not (array.min() >= 0 and 0 < total < np.inf):
+        fail(
+            "tree_weight must be finite and not negative, with a positive sum",
+            describe(array.tolist()),
+            do="Pass one weight per tree, ones for a plain forest.",
+        )
+    return array
+
+
+def _check_numbers(field: str, array: AnyArray, *, tree_offset: AnyArray, least: float) -> None:
+    """Every number is finite and at least `least`."""
+    # A finite sum has finite terms, and needs no array of N bools.
+    with np.errstate(all="ignore"):
+        if np.isfinite(array.sum()) and (least == -np.inf or array.min() >= least):
+            return
+        good = np.isfinite(array) & (array >= least)
+    if good.all():
+        return
+    place = np.unravel_index(int(good.argmin()), array.shape)
+    node = int(place[0])
+    fail(
+        f"{field} must be finite" + (" and not negative" if least == 0 else ""),
+        f"{array[place]} at node {node} of tree {tree_of(tree_offset, node)}",
+        do=f"Pass None for {field} if it is not known, and compute it with with_statistics.",
+    )
