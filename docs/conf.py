@@ -33,6 +33,7 @@ html_sidebars = {
         "cli",
         "paper",
         "architecture",
+        "stability",
         "contributing",
         "changelog",
     )

@@ -1,4 +1,4 @@
-"""Slow results kept on disk, block by block, so that an interrupted run goes on where it was."""
+"""Slow results kept on disk, block by block, so an interrupted run continues where it stopped."""
 
 from __future__ import annotations
 

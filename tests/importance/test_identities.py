@@ -1,4 +1,4 @@
-"""Identities I1–I8 of finite forests, on random forests and data."""
+"""The "Identities in finite samples" of docs/theory/algorithms.md, on random forests and data."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from paper.draws import chi_square, exact_curve
 from paper.settings import Settings
 from paper.store import Store
 
-# The Shapley values of I(Y;S) on led, from the theory's notes; they sum to log2 10.
+# The Shapley values of I(Y;S) on led, as docs/theory/paper.md prints them; they sum to log2 10.
 SHAPLEY = np.array([0.412693, 0.581541, 0.531156, 0.542129, 0.656582, 0.225816, 0.372011])
 
 
