@@ -34,14 +34,13 @@ print(f"largest error of any row's sum: {result.additivity_error():.0e}")
 
 # %%
 # With bootstrap, the training rows' shares of the global importance come from ``decompose_global``.
-# Their mean *is* the global importance, so the local view and the global one are two sides of one
-# ledger.
+# Their mean *is* the global importance: the local values are its parts, row by row.
 
 shares = lm.decompose_global(model, X)
 difference = abs(shares.mean().values - lm.global_mdi(model).values).max()
 print(f"largest difference from the global importance: {difference:.0e} bits")
 
 # %%
-# The story of flower 70 as a picture. Every step to the left removed uncertainty.
+# Flower 70 as a waterfall. Every step to the left removed uncertainty.
 
 lm.plots.WaterfallDisplay.from_result(result, row=row)

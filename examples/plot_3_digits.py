@@ -26,14 +26,14 @@ print(f"Row 0 is a {y[0]}. Before any pixel is known: {result.baseline:.3f} bits
 print(f"The pixels removed {result.values[0].sum():.3f} bits; {result.residual[0]:.3f} are left.")
 
 # %%
-# The image of a zero, and what its pixels told. The empty middle tells most: few other digits are
+# The image of a zero, and what its pixels tell. The empty middle tells most: few other digits are
 # empty there.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.1), layout="constrained")
 left.imshow(X.to_numpy()[0].reshape(8, 8), cmap="Greys")
 left.set(xticks=[], yticks=[], title="row 0: a zero")
 lm.plots.ImageDisplay.from_result(result, row=0, ax=right)
-right.set_title("what its pixels told")
+right.set_title("what its pixels tell")
 
 # %%
 # The mean over the images of each digit, on one colour scale. They do not show how a digit looks,

@@ -15,8 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from localmdi import plots
-from localmdi.plots.data import cell_text
-from localmdi.plots.labels import elide, feature_labels, format_value, plain
+from localmdi.plots.captions import cell_text, elide, feature_labels, format_value, plain
 from localmdi.results import InteractionImportance
 from plots import cases
 

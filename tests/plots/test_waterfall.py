@@ -81,7 +81,7 @@ def test_words_beside_the_bars():
 @pytest.mark.parametrize(
     ("unit", "root", "axis"),
     [
-        ("gini", "impurity at the root", "impurity (Gini)"),
+        ("gini", "Gini impurity at the root", "Gini impurity"),
         ("variance", "variance at the root", "variance"),
         ("mae", "absolute error at the root", "absolute error"),
         ("poisson", "Poisson deviance at the root", "Poisson deviance"),

@@ -141,9 +141,9 @@ def test_pages(page):
     assert page.inner_text("#page").startswith("Page 1 of")
 
 
-def check_story(page, result, row):
+def check_detail(page, result, row):
     # A new address is an event of its own, after the click.
-    eventually(page, f"document.querySelector('#story h3').textContent === 'Row {row}'")
+    eventually(page, f"document.querySelector('#detail h3').textContent === 'Row {row}'")
     steps = page.locator(".step").evaluate_all(
         "steps => steps.map(step => [...step.children].map(part => part.textContent))"
     )
@@ -160,12 +160,12 @@ def check_story(page, result, row):
         assert own == pytest.approx(result.data[row, feature])
 
 
-def test_click_tells_the_story(page, result):
-    check_story(page, result, 0)
+def test_click_shows_the_row(page, result):
+    check_detail(page, result, 0)
     page.click("#table tbody tr:nth-child(4) td:nth-child(4)")
-    check_story(page, result, 3)
-    story = page.inner_text("#story header")
-    assert "no answer" in story
+    check_detail(page, result, 3)
+    header = page.inner_text("#detail header")
+    assert "no answer" in header
     assert page.get_attribute("#table tr[aria-current]", "data-row") == "3"
     assert page.url.endswith("#row-3")
 
@@ -197,20 +197,20 @@ def test_keyboard(page, result):
     page.focus("#table tbody button")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    check_story(page, result, second)
-    assert page.evaluate("document.activeElement.id") == "story"
+    check_detail(page, result, second)
+    assert page.evaluate("document.activeElement.id") == "detail"
     page.focus("#table tbody tr:nth-child(2) button")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Space")
-    check_story(page, result, first)
+    check_detail(page, result, first)
 
 
-def test_links_of_the_raises_open_rows(page, result):
+def test_links_of_the_negative_values_open_rows(page, result):
     lowest = int(result.values.min(axis=1).argmin())
-    link = page.locator(".raises a").first
+    link = page.locator(".negative-values a").first
     assert link.inner_text() == f"Row {lowest}"
     link.click()
-    check_story(page, result, lowest)
+    check_detail(page, result, lowest)
 
 
 def test_a_dot_opens_its_row(page, result):
@@ -224,15 +224,15 @@ def test_a_dot_opens_its_row(page, result):
     row = int(page.url.rpartition("-")[2])
     best = int(np.argmax(result.mean().values))
     assert result.values[row, best] == pytest.approx(result.values[17, best], abs=0.01)
-    check_story(page, result, row)
+    check_detail(page, result, row)
 
 
 def test_an_address_opens_its_row(visit, path, result):
     page = visit(path, address="#row-41")
-    check_story(page, result, 41)
+    check_detail(page, result, 41)
     page.evaluate("location.hash = '#row-999'")
     page.wait_for_timeout(100)
-    check_story(page, result, 41)
+    check_detail(page, result, 41)
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -240,8 +240,8 @@ def test_phone(visit, path, result, width):
     page = visit(path, width=width, has_touch=True, reduced_motion="reduce")
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.tap("#table tbody tr:nth-child(2) button")
-    check_story(page, result, 1)
-    assert page.evaluate("document.getElementById('story').getBoundingClientRect().top") < 100
+    check_detail(page, result, 1)
+    assert page.evaluate("document.getElementById('detail').getBoundingClientRect().top") < 100
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
@@ -258,5 +258,5 @@ def test_dark_and_print(visit, path):
     assert page.evaluate(ink) == "rgb(0, 0, 0)"
     eventually(page, signal + " === '#000'")
     assert not page.is_visible("#tools")
-    for part in ("#bar", "#beeswarm", "#story"):
+    for part in ("#bar", "#beeswarm", "#detail"):
         assert page.locator(part).bounding_box()["height"] > 200

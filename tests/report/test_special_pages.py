@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+from localmdi._text import clean
 from localmdi.report import write_report
-from localmdi.report.text import clean
 from report.samples import HOSTILE, make_result
 
 SELECT_TEXTS = "select => [...select.options].map(option => option.text)"
@@ -39,8 +39,8 @@ def test_hostile_texts_stay_text(visit, hostile_path):
     assert page.inner_text("h1") == HOSTILE[1]
     for row in range(len(HOSTILE)):
         page.evaluate(f"showRow({row}, false)")
-        assert page.text_content("#story h3") == "Row " + clean(HOSTILE[row])
-        assert page.locator("#story .step").count() > 2
+        assert page.text_content("#detail h3") == "Row " + clean(HOSTILE[row])
+        assert page.locator("#detail .step").count() > 2
     names = page.locator("#feature").evaluate(SELECT_TEXTS)
     # A select shows runs of spaces as one, and the last name is empty.
     assert {" ".join(name.split()) for name in HOSTILE[:12]} <= set(names)
@@ -115,17 +115,17 @@ def test_special_results(visit, tmp_path, name):
     page = visit(write_report(result, tmp_path / "report.html", **arguments))
     assert page.locator("#table tbody tr").count() == min(25, len(result))
     page.click("#table tbody tr:last-child button")
-    story = page.inner_text("#story")
-    assert "left at the leaf" in story
+    detail = page.inner_text("#detail")
+    assert "left at the leaf" in detail
     assert page.is_visible("#wrong-label") == ("differ" in name)
     if name == "mixed columns":
         page.click("#table tbody tr:nth-child(2) button")
         for text in ("text = missing", "category = high", "date = missing", "flag = False"):
-            page.locator("#story", has_text=text).wait_for()
+            page.locator("#detail", has_text=text).wait_for()
         page.click("#table tbody tr:nth-child(1) button")
         page.locator(
-            "#story", has_text=f"large = {2**60}"
-        ).wait_for()  # the story follows the address
+            "#detail", has_text=f"large = {2**60}"
+        ).wait_for()  # the detail follows the address
     if name == "a feature left out":
-        assert "features not in this result" in story
-        assert "do not add up" in page.inner_text(".ledger")
+        assert "features not in this result" in detail
+        assert "do not add up" in page.inner_text(".additivity")

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 STYLE = (files("localmdi.report") / "assets" / "style.css").read_text(encoding="utf-8")
-LIGHT, DARK = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in STYLE.split("@media", 1))
+LIGHT, DARK = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in STYLE.split("@media")[:2])
 
 
 def luminance(colour):

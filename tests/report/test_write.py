@@ -1,6 +1,7 @@
 """What is written: arguments, sampling, size, the numbers and the checked statements."""
 
 import dataclasses
+import os
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import localmdi as lm
-from localmdi.report import checks, write, write_report
+from localmdi.report import write, write_report
 from report.samples import HOSTILE, make_result, unpack, unpack_column, unpack_values, written_data
 
 LIMIT = 2_000_000
@@ -29,7 +30,7 @@ def write_page(tmp_path):
     return write_and_read
 
 
-def ledger(page):
+def additivity(page):
     found = re.findall(r'<li class="(holds|differs)">.*?</span><span>(.*?)</span>', page)
     return [(state == "holds", text) for state, text in found]
 
@@ -46,9 +47,9 @@ def ledger(page):
         ({"max_shape": (9, 2.5)}, ValueError, r"two positive integers.*; got \(9, 2.5\)"),
         ({"max_shape": (True, 9)}, ValueError, r"two positive integers.*; got \(True, 9\)"),
         ({"max_shape": 1000}, ValueError, "two positive integers.*; got 1000"),
-        ({"title": 7}, TypeError, "title must be texts; got 7"),
-        ({"notes": ["a", 7]}, TypeError, "notes must be texts; got 7"),
-        ({"notes": 7}, TypeError, "notes must be texts; got 7"),
+        ({"title": 7}, TypeError, "title must be text; got 7"),
+        ({"notes": ["a", 7]}, TypeError, "notes must be text; got 7"),
+        ({"notes": 7}, TypeError, "notes must be text; got 7"),
         ({"global_importance": [1.0]}, TypeError, "must be a GlobalImportance or None; got list"),
         ({"global_importance": make_result(9, 5).mean()}, ValueError, "must have the features of"),
         ({"global_importance": make_result().mean().normalized()}, ValueError, "got 'share'"),
@@ -64,7 +65,7 @@ def test_wrong_arguments(tmp_path, monkeypatch, arguments, error, message):
 
 
 def test_missing_libraries(tmp_path, monkeypatch):
-    monkeypatch.setattr(checks, "find_spec", lambda name: None if name == "altair" else name)
+    monkeypatch.setattr(write, "find_spec", lambda name: None if name == "altair" else name)
     expected = r'^a report needs altair: pip install "localmdi\[app\]"$'
     with pytest.raises(ImportError, match=expected):
         write_report(make_result(), tmp_path / "report.html")
@@ -77,7 +78,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*names):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write.os, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(KeyboardInterrupt):
         write_report(make_result(), path)
     assert [*tmp_path.iterdir()] == [path]
@@ -179,7 +180,7 @@ def test_size_of_long_texts(write_page, text):
     data = np.array([[f"{i}-{j} {text}" for j in range(100)] for i in range(1000)], dtype=object)
     page = write_page(big_result(data), prediction=data[:, 0], target=data[:, 1])
     assert len(page.encode()) <= LIMIT
-    assert "Long texts are cut to 10 characters" in page
+    assert "Long text is cut to 10 characters" in page
     assert "least important features are not shown" in page
 
 
@@ -188,45 +189,45 @@ def iris(model):
     return model.fit(X, y), X, y
 
 
-def test_ledger_of_a_forest_without_bootstrap(write_page):
+def test_additivity_of_a_forest_without_bootstrap(write_page):
     model, X, y = iris(ExtraTreesClassifier(20, criterion="entropy", random_state=0))
     result = lm.local_mdi(model, X)
-    (adds_up, rows), (same, mean) = ledger(
+    (adds_up, rows), (same, mean) = additivity(
         write_page(result, global_importance=lm.global_mdi(model), target=y)
     )
     assert adds_up
     assert same
-    assert f"over all 150 rows: {result.additivity_error():.2g} bits" in rows
-    assert "over all 4 features" in mean
+    assert f"over 150 rows: {result.additivity_error():.2g} bits" in rows
+    assert "over 4 features" in mean
 
 
-def test_ledger_of_bootstrap_samples(write_page):
+def test_additivity_of_bootstrap_samples(write_page):
     model, X, y = iris(RandomForestClassifier(20, random_state=0))
     overall = lm.global_mdi(model)
-    (adds_up, _), (same, text) = ledger(
+    (adds_up, _), (same, text) = additivity(
         write_page(lm.local_mdi(model, X), global_importance=overall)
     )
     assert adds_up
     assert not same
     assert "bootstrap" in text
     shares = lm.decompose_global(model, X, y)
-    assert [holds for holds, _ in ledger(write_page(shares, global_importance=overall))] == [
+    assert [holds for holds, _ in additivity(write_page(shares, global_importance=overall))] == [
         True,
         True,
     ]
 
 
-def test_ledger_without_some_features(write_page):
+def test_additivity_without_some_features(write_page):
     result = make_result()[:, ["feature 1", "feature 2"]]
-    ((holds, text),) = ledger(write_page(result))
+    ((holds, text),) = additivity(write_page(result))
     assert not holds
     assert f"{result.additivity_error():.2g} bits" in text
 
 
-def test_ledger_of_values_that_are_not_numbers(write_page):
+def test_additivity_of_values_that_are_not_numbers(write_page):
     result = make_result()
     holed = np.where(np.arange(6) == 2, np.nan, result.values)
-    ((holds, text),) = ledger(write_page(dataclasses.replace(result, values=holed)))
+    ((holds, text),) = additivity(write_page(dataclasses.replace(result, values=holed)))
     assert not holds
     assert "cannot be checked" in text
 
@@ -247,6 +248,34 @@ def test_regression_speaks_of_variance(write_page):
     assert "how much variance of Y" in page
     assert "H(Y)" not in page
     assert "bits" not in page.partition('<script type="application/json"')[0]
+
+
+def test_singular_where_it_is_one(write_page):
+    result = make_result(
+        1, 1, residual=np.array([1.0]), feature_names=("age",), n_trees=1, data=None
+    )
+    result = dataclasses.replace(result, values=np.array([[-1.0]]), baseline=0.0)
+    text = write_page(result).partition('<script type="application/json"')[0]
+    body = re.sub(r"<[^>]+>", " ", text.partition("<body>")[2])
+    facts = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text)
+    assert facts[:3] == [("row explained", "1"), ("feature", "1"), ("tree", "1")]
+    assert facts[-1] == ("left at the leaves, on average", "1 bit")
+    assert "1 row has a negative value" in body
+    assert "over 1 row: 0 bits" in body
+    assert not re.findall(r"\b1\s+(?:rows|features|trees|bits)\b", body)
+
+
+def test_the_infinite_forest_has_no_number_of_trees(write_page):
+    assert "<dt>trees</dt><dd>∞</dd>" in write_page(make_result(n_trees=0))
+
+
+def test_gini_is_named_and_has_no_symbol(write_page):
+    page = write_page(make_result(unit="gini"))
+    text, _, data = page.partition('<script type="application/json"')
+    assert "Gini impurity at the root" in text
+    assert "how much Gini impurity of Y a feature removed" in text
+    assert "global importance (Gini impurity)" in data
+    assert " gini" not in text
 
 
 def test_errors_are_shown_where_there_are_some(write_page):

@@ -17,14 +17,18 @@ from localmdi.plots.canvas import (
     require,
     write_title,
 )
-from localmdi.plots.choose import check_rows
+from localmdi.plots.captions import elide, feature_labels
 from localmdi.plots.colours import DIVERGING, contrast, palette
-from localmdi.plots.labels import elide, feature_labels
+from localmdi.plots.result_parts import check_rows
 from localmdi.results import LocalImportance
 from localmdi.results.frames import dense
 
 if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray
 
 __all__ = ["AgreementDisplay", "row_correlation"]
 
@@ -91,11 +95,11 @@ class AgreementDisplay:
     @classmethod
     def from_result(
         cls,
-        result: Mapping[str, Any],
+        result: Mapping[str, LocalImportance | ArrayLike],
         *,
         method: Literal["pearson", "spearman"] = "pearson",
         absolute: bool = False,
-        ax: Any = None,
+        ax: Sequence[Axes] | AnyArray | None = None,
     ) -> AgreementDisplay:
         """Compare measures of the same rows and features.
 
@@ -131,10 +135,10 @@ class AgreementDisplay:
         correlation = np.stack(
             [[row_correlation(a, b, method=method) for b in tables] for a in tables]
         )
-        words = f"{method.capitalize()} correlation" + " of absolute values" * absolute
-        return cls(correlation, tuple(map(str, result)), method=words).plot(ax=ax)
+        name = f"{method.capitalize()} correlation" + " of absolute values" * absolute
+        return cls(correlation, tuple(map(str, result)), method=name).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> AgreementDisplay:
+    def plot(self, ax: Sequence[Axes] | AnyArray | None = None) -> AgreementDisplay:
         """Draw the curves and the matrix.
 
         Parameters
@@ -212,14 +216,7 @@ class AgreementDisplay:
 
 
 def row_correlation(first: FloatArray, second: FloatArray, *, method: str) -> FloatArray:
-    """Return the correlation over the features for every row; NaN where one side is constant.
-
-    Examples
-    --------
-    >>> a = np.array([[1.0, 2.0, 9.0], [1.0, 1.0, 1.0]])
-    >>> row_correlation(a, np.array([[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]), method="spearman")
-    array([ 1., nan])
-    """
+    """Return the correlation over the features for every row; NaN where one side is constant."""
     if method == "spearman":
         from scipy.stats import rankdata
 
@@ -237,7 +234,7 @@ def _standardise(table: FloatArray) -> FloatArray:
     return np.where(length > 1e-12, centred / np.maximum(length, 1e-12), np.nan)
 
 
-def _read_tables(result: Any) -> list[FloatArray]:
+def _read_tables(result: object) -> list[FloatArray]:
     if not isinstance(result, Mapping) or len(result) < 2:
         raise TypeError(
             "AgreementDisplay compares two or more measures, a dict of name to LocalImportance or "
@@ -256,7 +253,7 @@ def _read_tables(result: Any) -> list[FloatArray]:
     if len(shapes) > 1:
         raise ValueError(
             f"all measures must have the same rows and features; got shapes {sorted(shapes)}. "
-            "Explain the same rows with each."
+            "Explain the same rows with each measure."
         )
     check_rows(*tables[0].shape)
     return tables

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import count
 from localmdi.plots.canvas import (
     describe_x,
     font_size,
@@ -16,12 +17,14 @@ from localmdi.plots.canvas import (
     legend_above,
     open_frame,
 )
-from localmdi.plots.choose import check_rows, largest_features
+from localmdi.plots.captions import elide, feature_labels, format_value, removed_label
 from localmdi.plots.colours import ADDED, REMOVED, ink, palette
-from localmdi.plots.labels import elide, feature_labels, format_value, removed
+from localmdi.plots.result_parts import check_rows, largest_features
 from localmdi.results import GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.typing import FloatArray
 
 __all__ = ["BarDisplay"]
@@ -38,7 +41,7 @@ class BarDisplay:
     Parameters
     ----------
     values : ndarray of float64, shape (n_labels, n_shown)
-        The importances of the features shown, strongest first; one line if there are no labels.
+        The importances of the features shown, strongest first; one row if there are no labels.
     feature_names : tuple of str
         Names of the features shown.
     unit : str
@@ -82,7 +85,13 @@ class BarDisplay:
     ax_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_result(cls, result: Any, *, max_features: int = 20, ax: Any = None) -> BarDisplay:
+    def from_result(
+        cls,
+        result: GlobalImportance | LocalImportance | Mapping[Any, GlobalImportance],
+        *,
+        max_features: int = 20,
+        ax: Axes | None = None,
+    ) -> BarDisplay:
         """Draw global importances, the mean of local ones, or one mean per label.
 
         Parameters
@@ -129,7 +138,7 @@ class BarDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> BarDisplay:
+    def plot(self, ax: Axes | None = None) -> BarDisplay:
         """Draw the bars.
 
         Parameters
@@ -183,13 +192,13 @@ class BarDisplay:
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(len(place) - 0.4, -0.6)
         ax.axvline(0, color=ink(), linewidth=0.8)
-        notes = [removed(self.unit)]
+        notes = [removed_label(self.unit)]
         if self.standard_error is not None and np.isfinite(self.standard_error).any():
             notes[0] += ", 95\N{NO-BREAK SPACE}% interval over trees"
         if self.n_others:
             together = format_value(self.others, np.abs(self.values).max())
-            what = "feature" if self.n_others == 1 else "features together"
-            notes.append(f"{self.n_others} other {what}: {together}")
+            many = "" if self.n_others == 1 else " together"
+            notes.append(f"{count(self.n_others, 'other feature')}{many}: {together}")
         describe_x(ax, *notes)
         if self.labels is not None:
             legend_above(ax, len(self.labels))
@@ -205,7 +214,8 @@ def _read_means(result: Any) -> tuple[tuple[str, ...] | None, list[GlobalImporta
     if not means or not all(isinstance(mean, GlobalImportance) for mean in means):
         raise TypeError(
             "BarDisplay shows a GlobalImportance, a LocalImportance, or a dict of label to "
-            f"GlobalImportance; got {type(result).__name__}. Pass result.mean(by=labels), say."
+            f"GlobalImportance; got {type(result).__name__}. For bars by label pass "
+            "result.mean(by=labels)."
         )
     for attribute in ("feature_names", "unit"):
         if len({getattr(mean, attribute) for mean in means}) > 1:

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import count
 from localmdi.plots.canvas import describe_x, font_size, get_axes, label_width, open_frame
-from localmdi.plots.choose import check_local, largest_features, mean_absolute, spread_rows
+from localmdi.plots.captions import feature_labels, removed_label
 from localmdi.plots.colours import MISSING, SEQUENTIAL, ink
-from localmdi.plots.data import read_data
-from localmdi.plots.labels import feature_labels, removed
+from localmdi.plots.explained_data import read_data
+from localmdi.plots.result_parts import (
+    check_local,
+    largest_features,
+    mean_absolute,
+    spread_rows,
+)
 from localmdi.results.frames import dense
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import LocalImportance
     from localmdi.typing import FloatArray, IntArray
 
@@ -79,7 +87,7 @@ class BeeswarmDisplay:
         *,
         max_features: int = 20,
         max_rows: int = 2000,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> BeeswarmDisplay:
         """Draw the rows of a local result.
 
@@ -90,7 +98,7 @@ class BeeswarmDisplay:
         max_features : int
             How many features to show, by decreasing mean absolute value over all rows.
         max_rows : int
-            How many dots a feature may have; of more rows so many are drawn, at even distances.
+            How many dots a feature may have; of more rows this many are drawn, at even distances.
         ax : matplotlib axes or None
             Where to draw; None: in a new figure.
 
@@ -121,7 +129,7 @@ class BeeswarmDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> BeeswarmDisplay:
+    def plot(self, ax: Axes | None = None) -> BeeswarmDisplay:
         """Draw the dots.
 
         Parameters
@@ -160,7 +168,7 @@ class BeeswarmDisplay:
         labels = feature_labels(self.feature_names, label_width(ax, size))
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(n_shown - 0.4, -0.6)
-        describe_x(ax, removed(self.unit), *self._note())
+        describe_x(ax, removed_label(self.unit), *self._note())
         return self
 
     def _draw_feature(self, j: int, *, span: tuple[float, float], area: float) -> None:
@@ -194,9 +202,9 @@ class BeeswarmDisplay:
         n_dots, n_shown = self.values.shape
         parts = []
         if n_shown < self.n_features:
-            parts.append(f"the strongest {n_shown} of {self.n_features:,} features")
+            parts.append(f"the strongest {n_shown} of {count(self.n_features, 'feature')}")
         if n_dots < self.n_rows:
-            parts.append(f"{n_dots:,} of {self.n_rows:,} rows")
+            parts.append(f"{n_dots:,} of {count(self.n_rows, 'row')}")
         return [", ".join(parts)] if parts else []
 
 
@@ -213,11 +221,11 @@ def swarm(values: FloatArray, span: tuple[float, float]) -> FloatArray:
     width = (span[1] - span[0]) or 1.0
     place = np.floor((values - span[0]) / width * _BINS).astype(np.int64)
     order = np.argsort(place, kind="stable")
-    _, start, count = np.unique(place[order], return_index=True, return_counts=True)
+    _, start, size = np.unique(place[order], return_index=True, return_counts=True)
     rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values)) - np.repeat(start, count)
+    rank[order] = np.arange(len(values)) - np.repeat(start, size)
     side = np.where(rank % 2 == 1, 1, -1)
-    layers = max(1, int(count.max()) // 2)
+    layers = max(1, int(size.max()) // 2)
     step = min(0.12, _HALF_HEIGHT / layers)
     return np.asarray(side * ((rank + 1) // 2) * step, dtype=np.float64)
 

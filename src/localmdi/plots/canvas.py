@@ -29,13 +29,7 @@ _NARROW = 200.0
 
 
 def require() -> Any:
-    """Return pyplot, or say how to install it.
-
-    Examples
-    --------
-    >>> require().__name__
-    'matplotlib.pyplot'
-    """
+    """Return pyplot, or say how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -46,15 +40,7 @@ def require() -> Any:
 
 
 def get_axes(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
-    """Return figure and axes: the user's, untouched, or new ones of a size in inches.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> mine = Figure().subplots()
-    >>> get_axes(mine, (3, 2))[1] is mine
-    True
-    """
+    """Return figure and axes: the user's, untouched, or new ones of a size in inches."""
     plt = require()
     if ax is None:
         figure, ax = plt.subplots(figsize=size, layout="constrained")
@@ -68,43 +54,20 @@ def get_axes(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
 
 
 def font_size(ax: Any, n_lines: int, *, axis: str = "y") -> float:
-    """Return the size in points at which so many lines fit the height (or width) of the axes.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> font_size(Figure(figsize=(3, 2)).subplots(), 20) < 6
-    True
-    """
+    """Return the size in points at which `n_lines` fit the height (or width) of the axes."""
     width, height = _points(ax)
     room = (height if axis == "y" else width) / max(1, n_lines)
     return float(np.clip(0.85 * room, _SMALLEST, _largest_font(ax)))
 
 
 def label_width(ax: Any, size: float, *, share: float = 0.6) -> int:
-    """Return how many letters of a size may stand beside the axes, in a share of their width.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> label_width(Figure(figsize=(6.4, 4.8)).subplots(), 10.0)
-    38
-    """
+    """Return how many letters of a size may stand beside the axes, in a share of their width."""
     letter = 0.55 * size
     return int(np.clip(share * _points(ax)[0] / letter, 10, 40))
 
 
 def describe_x(ax: Any, *lines: str) -> None:
-    r"""Write lines under the x axis, smaller and broken where the axes are narrow.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure(figsize=(2, 2)).subplots()
-    >>> describe_x(ax, "uncertainty removed (bits), over trees")
-    >>> ax.get_xlabel()
-    'uncertainty removed\n(bits), over trees'
-    """
+    """Write lines under the x axis, smaller and broken where the axes are narrow."""
     size = _largest_font(ax)
     letters = max(16, int(0.8 * _points(ax)[0] / (0.5 * size)))
     broken = [part for line in lines for part in textwrap.wrap(line, letters)]
@@ -112,31 +75,12 @@ def describe_x(ax: Any, *lines: str) -> None:
 
 
 def write_title(ax: Any, text: str, *, loc: str = "center") -> None:
-    """Write a title over the axes, smaller where they are narrow.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> write_title(ax, "row 0")
-    >>> ax.get_title()
-    'row 0'
-    """
+    """Write a title over the axes, smaller where they are narrow."""
     ax.set_title(text, loc=loc, fontsize=1.15 * _largest_font(ax))
 
 
 def legend_above(ax: Any, n_labels: int) -> None:
-    """Put the legend above the axes, where it hides nothing.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> _ = ax.plot([0, 1], label="a")
-    >>> legend_above(ax, 1)
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'a'
-    """
+    """Put the legend above the axes, where it hides nothing."""
     columns = min(n_labels, 2 if _points(ax)[0] < _NARROW else 5)
     ax.legend(
         loc="lower center",
@@ -151,17 +95,9 @@ def legend_above(ax: Any, n_labels: int) -> None:
 
 
 def open_frame(ax: Any, *, keep: Sequence[str] = ("bottom",)) -> None:
-    """Take away the sides of the frame that say nothing, and fit the numbers at the others.
+    """Hide the sides of the frame that carry nothing, and fit the numbers at the others.
 
-    Call it before the ticks get words of their own.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> open_frame(ax)
-    >>> ax.spines["top"].get_visible(), ax.spines["bottom"].get_visible()
-    (False, True)
+    Call it before the ticks get labels of their own.
     """
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
@@ -171,16 +107,7 @@ def open_frame(ax: Any, *, keep: Sequence[str] = ("bottom",)) -> None:
 
 
 def bare(ax: Any) -> None:
-    """Take away ticks, and set squares square: for pictures that are maps.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> bare(ax)
-    >>> len(ax.get_xticks())
-    0
-    """
+    """Remove the ticks and draw squares as squares: for pictures that are maps."""
     ax.set(xticks=[], yticks=[])
     ax.set_aspect("equal")
     for spine in ax.spines.values():
@@ -188,15 +115,7 @@ def bare(ax: Any) -> None:
 
 
 def colour_bar(ax: Any, mappable: Any, *, label: str, shrink: float = 1.0) -> Any:
-    """Draw the key of a colour scale beside the axes.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> colour_bar(ax, ax.imshow([[0.0, 1.0]]), label="bits").ax.get_ylabel()
-    'bits'
-    """
+    """Draw the key of a colour scale beside the axes."""
     bar = ax.figure.colorbar(mappable, ax=ax, shrink=shrink)
     size = _largest_font(ax)
     room = 2 * shrink * _points(ax)[1] / max(1, len(label))

@@ -1,4 +1,4 @@
-"""Colours that also people with a colour-blindness tell apart, and scales centred on zero."""
+"""Colours that colour-blind people can tell apart, and scales centred on zero."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ADDED = "#542788"
 LEVEL = "0.72"
 MISSING = "0.65"
 TEXT = "0.15"
-# Dark to light in even steps, for every kind of eye.
+# Dark to light in even steps, whatever the eye.
 SEQUENTIAL = "viridis"
 
 # Okabe and Ito's colours, the palest last.
@@ -48,15 +48,7 @@ _OKABE_ITO = (
 
 
 def palette(n_colours: int) -> list[Any]:
-    """Return so many colours for labels that have no order.
-
-    Examples
-    --------
-    >>> palette(2)
-    ['#0072b2', '#e69f00']
-    >>> len(palette(10))
-    10
-    """
+    """Return colours for labels that have no order."""
     if n_colours <= len(_OKABE_ITO):
         return list(_OKABE_ITO[:n_colours])
     from matplotlib import colormaps
@@ -65,27 +57,14 @@ def palette(n_colours: int) -> list[Any]:
 
 
 def ink() -> str:
-    """Return the colour of the user's letters: black, or white on a dark style.
-
-    Examples
-    --------
-    >>> ink()
-    'black'
-    """
+    """Return the colour of the user's letters: black, or white on a dark style."""
     from matplotlib import rcParams
 
     return str(rcParams["text.color"])
 
 
 def check_limit(limit: Any) -> float | None:
-    """Return the end of a colour scale given by the user.
-
-    Examples
-    --------
-    >>> check_limit(-1)
-    Traceback (most recent call last):
-    ValueError: limit must be a positive number or None; got -1...
-    """
+    """Return the end of a colour scale given by the user."""
     if limit is None:
         return None
     number = isinstance(limit, int | float | np.integer | np.floating)
@@ -98,13 +77,7 @@ def check_limit(limit: Any) -> float | None:
 
 
 def symmetric_limit(values: FloatArray, limit: Any = None) -> float:
-    """Return the end of a colour scale that is centred on zero.
-
-    Examples
-    --------
-    >>> symmetric_limit(np.array([0.5, -2.0, np.nan])), symmetric_limit(np.zeros(2))
-    (2.0, 1.0)
-    """
+    """Return the end of a colour scale that is centred on zero."""
     given = check_limit(limit)
     if given is not None:
         return given
@@ -113,13 +86,7 @@ def symmetric_limit(values: FloatArray, limit: Any = None) -> float:
 
 
 def contrast(colour: Any) -> str:
-    """Return the colour of a text that stands on a coloured ground.
-
-    Examples
-    --------
-    >>> contrast("white"), contrast("#2d004b")
-    ('0.15', 'white')
-    """
+    """Return the colour of a text that stands on a coloured ground."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(colour)

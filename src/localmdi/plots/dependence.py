@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import count
 from localmdi.plots.canvas import describe_x, font_size, get_axes, legend_above, open_frame
-from localmdi.plots.choose import check_local, spread_rows
+from localmdi.plots.captions import cell_text, elide, feature_labels, removed_label
 from localmdi.plots.colours import MISSING, REMOVED, ink, palette
-from localmdi.plots.data import cell_text, read_data
-from localmdi.plots.groups import Groups, read_groups
-from localmdi.plots.labels import elide, feature_labels, removed
+from localmdi.plots.explained_data import Groups, read_data, read_groups
+from localmdi.plots.result_parts import check_local, spread_rows
 from localmdi.results.frames import dense
 from localmdi.results.select import feature_positions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray
+    from localmdi.typing import ArrayLike, FloatArray
 
 __all__ = ["DependenceDisplay"]
 
@@ -85,10 +87,10 @@ class DependenceDisplay:
         cls,
         result: LocalImportance,
         *,
-        feature: Any,
-        by: Any = None,
+        feature: str | int,
+        by: ArrayLike | None = None,
         max_rows: int = 10_000,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> DependenceDisplay:
         """Draw one feature of a local result.
 
@@ -101,7 +103,7 @@ class DependenceDisplay:
         by : array-like of shape (n_rows,), optional
             Labels of the rows, the class for example, told apart by colour and marker.
         max_rows : int
-            Of more rows so many are drawn, at even distances.
+            Of more rows this many are drawn, at even distances.
         ax : matplotlib axes or None
             Where to draw; None: in a new figure.
 
@@ -132,7 +134,7 @@ class DependenceDisplay:
         data = read_data(result, rows, columns=columns)
         if data is None:
             raise ValueError(
-                "the result must keep the data of its rows, one column per feature; it has none. "
+                "the result must keep the data of its rows, one column per feature; it does not. "
                 "Set it with dataclasses.replace(result, data=X)."
             )
         if data[0].categories is not None and len(data[0].categories) > _MAX_CATEGORIES:
@@ -152,7 +154,7 @@ class DependenceDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> DependenceDisplay:
+    def plot(self, ax: Axes | None = None) -> DependenceDisplay:
         """Draw the dots.
 
         Parameters
@@ -189,13 +191,15 @@ class DependenceDisplay:
             legend_above(self.ax_, len(self.groups.names))
         self._label_places(missing_at)
         n_drawn = len(self.values)
-        part = [] if self.n_rows in (None, n_drawn) else [f"{n_drawn:,} of {self.n_rows:,} rows"]
-        describe_x(self.ax_, elide(self.feature_name, 60), *part)
-        self.ax_.set_ylabel(removed(self.unit), fontsize=font_size(self.ax_, 12))
+        notes = [elide(self.feature_name, 60)]
+        if self.n_rows is not None and n_drawn < self.n_rows:
+            notes.append(f"{n_drawn:,} of {count(self.n_rows, 'row')}")
+        describe_x(self.ax_, *notes)
+        self.ax_.set_ylabel(removed_label(self.unit), fontsize=font_size(self.ax_, 12))
         return self
 
     def _draw_dots(self, x: FloatArray, chosen: Any, *, colour: Any, number: int = 0) -> None:
-        # Few dots are large, many are small and let each other shine through.
+        # Few dots are large; many are small and translucent.
         many = len(x) > 300
         self.ax_.scatter(
             x[chosen],

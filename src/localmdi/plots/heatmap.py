@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from localmdi._text import count
 from localmdi.plots.canvas import (
     colour_bar,
     describe_x,
@@ -15,15 +16,22 @@ from localmdi.plots.canvas import (
     label_width,
     open_frame,
 )
-from localmdi.plots.choose import check_local, largest_features, mean_absolute, spread_rows
+from localmdi.plots.captions import elide, feature_labels, removed_label
 from localmdi.plots.colours import DIVERGING, TEXT, check_limit, symmetric_limit
-from localmdi.plots.groups import Groups, read_groups
-from localmdi.plots.labels import elide, feature_labels, removed
+from localmdi.plots.explained_data import Groups, read_groups
+from localmdi.plots.result_parts import (
+    check_local,
+    largest_features,
+    mean_absolute,
+    spread_rows,
+)
 from localmdi.results.frames import dense
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.typing import ArrayLike, FloatArray, IntArray
 
 __all__ = ["HeatmapDisplay", "similarity_order"]
 
@@ -92,12 +100,12 @@ class HeatmapDisplay:
         cls,
         result: LocalImportance,
         *,
-        by: Any = None,
-        order: Any = "similarity",
+        by: ArrayLike | None = None,
+        order: Literal["similarity", "given"] | ArrayLike = "similarity",
         max_features: int = 20,
         max_rows: int = 1000,
         limit: float | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> HeatmapDisplay:
         """Draw the rows of a local result.
 
@@ -113,7 +121,7 @@ class HeatmapDisplay:
         max_features : int
             How many features to show, by decreasing mean absolute value over all rows.
         max_rows : int
-            Of more rows so many are drawn, at even distances.
+            Of more rows this many are drawn, at even distances.
         limit : float or None
             Value of the darkest colours; None: 99.5 % of the values shown lie within.
         ax : matplotlib axes or None
@@ -137,7 +145,7 @@ class HeatmapDisplay:
         check_local(result, "HeatmapDisplay")
         shown = largest_features(mean_absolute(result.values), max_features)
         groups = None if by is None else read_groups(by, len(result))
-        rows, words = _choose_rows(order, len(result), max_rows=max_rows)
+        rows, how = _choose_rows(order, len(result), max_rows=max_rows)
         values = dense(result.values[rows][:, shown])
         place = _arrange(values, None if groups is None else groups.code[rows], order=order)
         display = cls(
@@ -146,14 +154,14 @@ class HeatmapDisplay:
             unit=result.unit,
             rows=rows[place],
             groups=_runs(groups, rows[place]),
-            order=words,
+            order=how,
             n_rows=len(result),
             n_features=len(result.feature_names),
         )
         return display.plot(ax=ax, limit=limit)
 
     def plot(
-        self, ax: Any = None, *, limit: float | None = None, colorbar: bool = True
+        self, ax: Axes | None = None, *, limit: float | None = None, colorbar: bool = True
     ) -> HeatmapDisplay:
         """Draw the heatmap.
 
@@ -198,38 +206,38 @@ class HeatmapDisplay:
         describe_x(ax, self._note())
         self._draw_groups()
         if colorbar:
-            colour_bar(ax, self.mappable_, label=removed(self.unit))
+            colour_bar(ax, self.mappable_, label=removed_label(self.unit))
         return self
 
     def _draw_groups(self) -> None:
         n_rows = len(self.values)
-        size = font_size(self.ax_, 1)
-        letters = label_width(self.ax_, size, share=1.0)
+        font = font_size(self.ax_, 1)
+        letters = label_width(self.ax_, font, share=1.0)
         start = 0
-        for name, count in self.groups:
+        for name, size in self.groups:
             if start:
                 self.ax_.axvline(start - 0.5, color=TEXT, linewidth=1.2)
-            room = int(letters * count / n_rows)
+            room = int(letters * size / n_rows)
             label = elide(name, max(room, 1))
             if label.strip("…"):
                 self.ax_.annotate(
                     label,
-                    (start - 0.5 + count / 2, 1.0),
+                    (start - 0.5 + size / 2, 1.0),
                     xycoords=("data", "axes fraction"),
                     xytext=(0, 2),
                     textcoords="offset points",
                     ha="center",
                     va="bottom",
-                    fontsize=size,
+                    fontsize=font,
                 )
-            start += count
+            start += size
 
     def _note(self) -> str:
         n_drawn, n_shown = self.values.shape
-        rows = f"{self.n_rows:,} row" + "s" * (self.n_rows != 1)
+        rows = count(self.n_rows, "row")
         parts = [rows if n_drawn == self.n_rows else f"{n_drawn:,} of {rows}", self.order]
         if n_shown < self.n_features:
-            parts.append(f"the strongest {n_shown} of {self.n_features:,} features")
+            parts.append(f"the strongest {n_shown} of {count(self.n_features, 'feature')}")
         return ", ".join(part for part in parts if part)
 
 
@@ -287,5 +295,5 @@ def _arrange(values: FloatArray, code: IntArray | None, *, order: Any) -> IntArr
 def _runs(groups: Groups | None, rows: IntArray) -> tuple[tuple[str, int], ...]:
     if groups is None:
         return ()
-    found, count = np.unique(groups.code[rows], return_counts=True)
-    return tuple((groups.names[g], int(c)) for g, c in zip(found, count, strict=True))
+    found, size = np.unique(groups.code[rows], return_counts=True)
+    return tuple((groups.names[g], int(n)) for g, n in zip(found, size, strict=True))

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
-from localmdi.plots.choose import check_rows
+from localmdi.plots.captions import removed_label
 from localmdi.plots.colours import DIVERGING, check_limit, symmetric_limit
-from localmdi.plots.labels import removed
-from localmdi.plots.one_row import one_row
+from localmdi.plots.result_parts import check_rows, row_values
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import FloatArray
 
@@ -83,7 +84,7 @@ class ImageDisplay:
         shape: tuple[int, int] = (8, 8),
         limit: float | None = None,
         colorbar: bool = True,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> ImageDisplay:
         """Draw one row of a result, or the mean over its rows.
 
@@ -122,13 +123,13 @@ class ImageDisplay:
         (-0.75, 0.75)
         >>> plt.close(figure)
         """
-        values, title, _ = one_row(result, row, display="ImageDisplay")
+        values, title, _ = row_values(result, row, display="ImageDisplay")
         height, width = _check_shape(shape, len(values))
         display = cls(values.reshape(height, width), unit=result.unit, title=title)
         return display.plot(ax=ax, limit=limit, colorbar=colorbar)
 
     def plot(
-        self, ax: Any = None, *, limit: float | None = None, colorbar: bool = True
+        self, ax: Axes | None = None, *, limit: float | None = None, colorbar: bool = True
     ) -> ImageDisplay:
         """Draw the map.
 
@@ -166,7 +167,7 @@ class ImageDisplay:
         bare(self.ax_)
         write_title(self.ax_, self.title)
         if colorbar:
-            colour_bar(self.ax_, self.mappable_, label=removed(self.unit), shrink=0.9)
+            colour_bar(self.ax_, self.mappable_, label=removed_label(self.unit), shrink=0.9)
         return self
 
 

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._criteria import unit_of
+from localmdi._text import count
 from localmdi.plots.canvas import colour_bar, font_size, get_axes, label_width, write_title
-from localmdi.plots.choose import check_rows, largest_features, row_position
+from localmdi.plots.captions import feature_labels, format_value, plain, row_title
 from localmdi.plots.colours import DIVERGING, contrast, symmetric_limit
-from localmdi.plots.labels import feature_labels, format_value, row_title
+from localmdi.plots.result_parts import check_rows, largest_features, row_position
 from localmdi.results import InteractionImportance
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.typing import FloatArray
 
 __all__ = ["InteractionDisplay"]
@@ -79,7 +83,7 @@ class InteractionDisplay:
         max_features: int = 20,
         limit: float | None = None,
         colorbar: bool = True,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> InteractionDisplay:
         """Draw one row of an interaction index, or the mean over its rows.
 
@@ -134,7 +138,7 @@ class InteractionDisplay:
         return display.plot(ax=ax, limit=limit, colorbar=colorbar)
 
     def plot(
-        self, ax: Any = None, *, limit: float | None = None, colorbar: bool = True
+        self, ax: Axes | None = None, *, limit: float | None = None, colorbar: bool = True
     ) -> InteractionDisplay:
         """Draw the matrix.
 
@@ -185,13 +189,14 @@ class InteractionDisplay:
         write_title(ax, ", ".join(filter(None, [self.title, self._note()])))
         self._draw_numbers(end)
         if colorbar:
-            label = f"redundancy < 0 < synergy ({self.unit})"
+            unit = unit_of(self.unit)
+            label = f"redundancy < 0 < synergy ({plain(unit.symbol or unit.quantity)})"
             colour_bar(ax, self.mappable_, label=label, shrink=0.8)
         return self
 
     def _note(self) -> str:
         shown = len(self.feature_names)
-        return "" if self.n_features is None else f"{shown} of {self.n_features:,} features"
+        return "" if self.n_features is None else f"{shown} of {count(self.n_features, 'feature')}"
 
     def _draw_numbers(self, end: float) -> None:
         n_shown = len(self.feature_names)

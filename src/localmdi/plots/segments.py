@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
+from localmdi.plots.captions import format_value, removed_label
 from localmdi.plots.colours import DIVERGING, contrast, ink, symmetric_limit
-from localmdi.plots.data import read_data
-from localmdi.plots.labels import format_value, removed
-from localmdi.plots.one_row import one_row
+from localmdi.plots.explained_data import read_data
+from localmdi.plots.result_parts import row_values
 from localmdi.results import LocalImportance
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import GlobalImportance
     from localmdi.typing import BoolArray, FloatArray
 
@@ -98,7 +100,7 @@ class SegmentDisplay:
         row: int | None = None,
         limit: float | None = None,
         colorbar: bool = True,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> SegmentDisplay:
         """Draw one row of a result, or the mean over its rows.
 
@@ -130,7 +132,7 @@ class SegmentDisplay:
         array([0.08, 0.24, 1.51, 0.23, 1.07, 0.09, 0.12])
         >>> plt.close(display.figure_)
         """
-        values, title, position = one_row(result, row, display="SegmentDisplay")
+        values, title, position = row_values(result, row, display="SegmentDisplay")
         lit = None
         if isinstance(result, LocalImportance) and position is not None and len(values) >= 7:
             columns = read_data(result, np.array([position]), columns=np.arange(7))
@@ -139,7 +141,7 @@ class SegmentDisplay:
         return display.plot(ax=ax, limit=limit, colorbar=colorbar)
 
     def plot(
-        self, ax: Any = None, *, limit: float | None = None, colorbar: bool = True
+        self, ax: Axes | None = None, *, limit: float | None = None, colorbar: bool = True
     ) -> SegmentDisplay:
         """Draw the map.
 
@@ -186,7 +188,7 @@ class SegmentDisplay:
             spine.set_visible(False)
         self._draw_numbers(end)
         if colorbar:
-            colour_bar(self.ax_, self.mappable_, label=removed(self.unit), shrink=0.9)
+            colour_bar(self.ax_, self.mappable_, label=removed_label(self.unit), shrink=0.9)
         return self
 
     def _inch(self) -> float:

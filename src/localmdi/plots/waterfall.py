@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._criteria import unit_of
+from localmdi._text import count
 from localmdi.plots.canvas import (
     describe_x,
     font_size,
@@ -15,19 +17,23 @@ from localmdi.plots.canvas import (
     open_frame,
     write_title,
 )
-from localmdi.plots.choose import check_local, largest_features, row_position
-from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
-from localmdi.plots.data import cell_text, read_data
-from localmdi.plots.labels import (
+from localmdi.plots.captions import (
+    cell_text,
     feature_labels,
     format_value,
-    quantity,
+    impurity_label,
+    removed_label,
     row_title,
     signed,
 )
+from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
+from localmdi.plots.explained_data import read_data
+from localmdi.plots.result_parts import check_local, largest_features, row_position
 from localmdi.results.frames import dense
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from localmdi.results import LocalImportance
     from localmdi.typing import FloatArray, IntArray
 
@@ -43,7 +49,9 @@ class WaterfallDisplay:
 
     The first bar is the uncertainty at the root, the last one what is left at the leaves, and the
     bars between lead from one to the other: ``values.sum() == baseline - residual``. A step to
-    the left removed uncertainty, a step to the right added some. Usually made by `from_result`.
+    the left removed uncertainty, a step to the right added some. Measures without a baseline have
+    no levels to lead from one to the other: their values are drawn as bars that start at zero.
+    Usually made by `from_result`.
 
     Parameters
     ----------
@@ -52,23 +60,23 @@ class WaterfallDisplay:
     step_names : tuple of str
         Names of the features; then, if they are there, "N other features" and, for results
         without some of the model's features, "features left out".
-    baseline : float
+    baseline : float or None
         Impurity at the root.
-    residual : float
+    residual : float or None
         Impurity at the leaf.
     unit : str
         Unit of all of them.
     data : tuple of str or None
-        The row's values of the features, as words; "" for steps that are no feature.
+        The row's own values as text; "" for steps that are not one feature.
     n_more : int
-        How many steps, at the end, are no single feature.
+        How many steps, at the end, are not one feature.
     title : str
         Which row it is.
 
     Attributes
     ----------
-    levels : ndarray of float64, shape (n_steps + 1,)
-        The uncertainty before the first step and after each.
+    levels : ndarray of float64, shape (n_steps + 1,), or None
+        The uncertainty before the first step and after each; None without a baseline.
     figure_, ax_
         Where it was drawn last.
 
@@ -87,8 +95,8 @@ class WaterfallDisplay:
     values: FloatArray
     step_names: tuple[str, ...]
     _: KW_ONLY
-    baseline: float
-    residual: float
+    baseline: float | None
+    residual: float | None
     unit: str
     data: tuple[str, ...] | None = None
     n_more: int = 0
@@ -97,8 +105,8 @@ class WaterfallDisplay:
     ax_: Any = field(default=None, init=False)
 
     @property
-    def levels(self) -> FloatArray:
-        """The uncertainty before the first step and after each.
+    def levels(self) -> FloatArray | None:
+        """The uncertainty before the first step and after each; None without a baseline.
 
         Examples
         --------
@@ -106,11 +114,18 @@ class WaterfallDisplay:
         ...                  unit="bits").levels
         array([1.  , 0.25])
         """
+        if self.baseline is None:
+            return None
         return self.baseline - np.concatenate([[0.0], np.cumsum(self.values)])
 
     @classmethod
     def from_result(
-        cls, result: LocalImportance, *, row: int = 0, max_features: int = 12, ax: Any = None
+        cls,
+        result: LocalImportance,
+        *,
+        row: int = 0,
+        max_features: int = 12,
+        ax: Axes | None = None,
     ) -> WaterfallDisplay:
         """Draw one row of a local result.
 
@@ -146,9 +161,12 @@ class WaterfallDisplay:
         shown = largest_features(values, max_features)
         if len(shown) + 1 == len(values):  # one other feature may as well have its name
             shown = largest_features(values, len(values))
-        baseline = float(np.broadcast_to(result.baseline, len(result))[row])
-        residual = float(result.residual[row])
-        rest = _rest(values, shown, change=baseline - residual)
+        baseline = residual = change = None
+        if result.baseline is not None and result.residual is not None:
+            baseline = float(np.broadcast_to(result.baseline, len(result))[row])
+            residual = float(result.residual[row])
+            change = baseline - residual
+        rest = _rest(values, shown, change=change)
         display = cls(
             np.concatenate([values[shown], list(rest.values())]),
             (*(result.feature_names[i] for i in shown), *rest),
@@ -161,7 +179,7 @@ class WaterfallDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> WaterfallDisplay:
+    def plot(self, ax: Axes | None = None) -> WaterfallDisplay:
         """Draw the waterfall.
 
         Parameters
@@ -184,60 +202,66 @@ class WaterfallDisplay:
         ['uncertainty at the root', 'age', 'left at the leaves']
         >>> plt.close(figure)
         """
-        n_lines = len(self.values) + 2
+        numbers = self._numbers()
+        n_lines = len(numbers)
         self.figure_, self.ax_ = get_axes(ax, (6.4, 1.1 + 0.28 * n_lines))
         size = font_size(self.ax_, n_lines)
         open_frame(self.ax_)
-        self._draw_bars()
-        self._draw_numbers(size)
+        start, end, colours = self._bars()
+        self._draw_bars(start, end, colours=colours)
+        self._draw_numbers(np.maximum(start, end), numbers, size=size)
+        low, high = min(start.min(), end.min()), max(start.max(), end.max())
+        span = (high - low) or 1.0
+        self.ax_.set_xlim(low - 0.02 * span * (low < 0), high + 0.16 * span)
         labels = self._line_labels(label_width(self.ax_, size, share=0.75))
         self.ax_.set_yticks(np.arange(n_lines), labels, fontsize=size)
         self.ax_.set_ylim(n_lines - 0.4, -0.6)
-        describe_x(self.ax_, quantity(self.unit))
+        label = removed_label if self.baseline is None else impurity_label
+        describe_x(self.ax_, label(self.unit))
         write_title(self.ax_, self.title, loc="left")
         return self
 
-    def _draw_bars(self) -> None:
-        ax, levels = self.ax_, self.levels
-        n_steps = len(self.values)
-        ax.barh([0, n_steps + 1], [self.baseline, self.residual], height=0.75, color=LEVEL)
-        ax.barh(
-            np.arange(1, n_steps + 1),
-            -self.values,
-            left=levels[:-1],
-            height=0.75,
-            color=[REMOVED if value >= 0 else ADDED for value in self.values],
-        )
-        ax.vlines(
-            levels, np.arange(n_steps + 1), np.arange(1, n_steps + 2), color="0.5", linewidth=0.8
-        )
-        ax.axvline(0, color=ink(), linewidth=0.8)
-
-    def _draw_numbers(self, size: float) -> None:
+    def _bars(self) -> tuple[FloatArray, FloatArray, list[str]]:
+        """Return where every bar starts and ends, from top to bottom, and its colour."""
+        colours = [REMOVED if value >= 0 else ADDED for value in self.values]
         levels = self.levels
-        scale = float(np.abs(self.values).max(initial=0.0)) or self.baseline
-        ends = [levels[0], *np.maximum(levels[:-1], levels[1:]), self.residual]
-        words = [signed(-value, scale) for value in self.values]
-        words = [
+        if levels is None:
+            return np.zeros(len(self.values)), self.values, colours
+        start = np.concatenate([[0.0], levels[:-1], [0.0]])
+        end = np.concatenate([[levels[0]], levels[1:], [self.residual]])
+        return start, end, [LEVEL, *colours, LEVEL]
+
+    def _draw_bars(self, start: FloatArray, end: FloatArray, *, colours: list[str]) -> None:
+        lines = np.arange(len(start))
+        self.ax_.barh(lines, end - start, left=start, height=0.75, color=colours)
+        levels = self.levels
+        if levels is not None:
+            self.ax_.vlines(levels, lines[:-1], lines[1:], color="0.5", linewidth=0.8)
+        self.ax_.axvline(0, color=ink(), linewidth=0.8)
+
+    def _numbers(self) -> list[str]:
+        """Return what stands beside the bars: changes of the level, or values without one."""
+        scale = float(np.abs(self.values).max(initial=0.0)) or abs(self.baseline or 0.0)
+        if self.baseline is None or self.residual is None:
+            return [signed(value, scale) for value in self.values]
+        return [
             format_value(self.baseline, scale),
-            *words,
+            *(signed(-value, scale) for value in self.values),
             format_value(self.residual, scale),
         ]
-        for line, (end, word) in enumerate(zip(ends, words, strict=True)):
+
+    def _draw_numbers(self, ends: FloatArray, numbers: list[str], *, size: float) -> None:
+        for line, (end, number) in enumerate(zip(ends, numbers, strict=True)):
             self.ax_.annotate(
-                word,
+                number,
                 (max(end, 0.0), line),
                 xytext=(3, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=size,
             )
-        low, high = min(0.0, *levels), max(*levels, self.residual)
-        span = (high - low) or 1.0
-        self.ax_.set_xlim(low - 0.02 * span * (low < 0), high + 0.16 * span)
 
     def _line_labels(self, width: int) -> list[str]:
-        what = quantity(self.unit).partition(" (")[0]
         names = self.step_names
         cells = ("",) * len(names) if self.data is None else self.data
         ends = [f" = {cell}" if cell else "" for cell in cells]
@@ -245,15 +269,19 @@ class WaterfallDisplay:
         room = max(12, width - max(map(len, ends)))
         labels = [*feature_labels(names[:n_features], room), *names[n_features:]]
         steps = [label + end for label, end in zip(labels, ends, strict=True)]
-        return [f"{what} at the root", *steps, "left at the leaves"]
+        if self.baseline is None:
+            return steps
+        return [f"{unit_of(self.unit).quantity} at the root", *steps, "left at the leaves"]
 
 
-def _rest(values: FloatArray, shown: IntArray, *, change: float) -> dict[str, float]:
-    """Return the steps that are no single feature, so that all steps add up to the change."""
+def _rest(values: FloatArray, shown: IntArray, *, change: float | None) -> dict[str, float]:
+    """Return the steps that are not one feature, so that all steps add up to the change."""
     rest = {}
     n_others = len(values) - len(shown)
     if n_others:
-        rest[f"{n_others} other features"] = float(np.delete(values, shown).sum())
+        rest[count(n_others, "other feature")] = float(np.delete(values, shown).sum())
+    if change is None:
+        return rest
     gap = change - float(values.sum())
     if abs(gap) > _ROUNDING * (np.abs(values).sum() + abs(change)):
         rest["features left out"] = gap

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import clean
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from localmdi._criteria import Unit
     from localmdi.typing import FloatArray
 
 __all__ = ["bar_chart", "beeswarm_chart"]
@@ -24,16 +27,9 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation 
 
 
 def bar_chart(
-    names: Sequence[str], values: FloatArray, *, errors: FloatArray | None, unit: str
+    names: Sequence[str], values: FloatArray, *, errors: FloatArray | None, unit: Unit
 ) -> dict[str, Any]:
-    """Return bars of the global importances with two standard errors to each side.
-
-    Examples
-    --------
-    >>> spec = bar_chart(["a.b"], np.array([0.5]), errors=np.array([0.1]), unit="bits")
-    >>> spec["data"]["values"]
-    [{'rank': 0, 'value': 0.5, 'low': 0.3, 'high': 0.7}]
-    """
+    """Return bars of the global importances with two standard errors to each side."""
     alt = _altair()
     spread = np.zeros(len(values)) if errors is None else 2 * np.nan_to_num(errors)
     table = [
@@ -42,8 +38,9 @@ def bar_chart(
     ]
     base = alt.Chart(alt.Data(values=table))
     y = _feature_axis(alt)
+    title = f"global importance ({clean(unit.symbol or unit.quantity)})"
     bars = base.mark_bar(height={"band": 0.62}, cornerRadiusEnd=2).encode(
-        x=_amount_axis(alt, "value", title=f"global importance ({unit})"),
+        x=_amount_axis(alt, "value", title=title),
         y=y,
         color=alt.condition("datum.value < 0", _colour(alt, "raised"), _colour(alt, "removed")),
         tooltip=alt.Tooltip("rank:Q"),
@@ -59,21 +56,27 @@ def bar_chart(
     return _finish(alt, chart, names=names)
 
 
-def beeswarm_chart(names: Sequence[str], unit: str) -> dict[str, Any]:
+def beeswarm_chart(names: Sequence[str], unit: Unit, *, has_levels: bool) -> dict[str, Any]:
     """Return one strip of dots per feature, one dot per row; the page's script adds the dots.
 
-    Examples
-    --------
-    >>> beeswarm_chart(["a.b"], "bits")["layer"][1]["data"]
-    {'name': 'dots'}
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the features.
+    unit : Unit
+        Unit of the values.
+    has_levels : bool
+        Whether values are differences of levels of impurity; if not, they are gains.
     """
     alt = _altair()
+    symbol = f" ({clean(unit.symbol)})" if unit.symbol else ""
+    title = f"{unit.quantity} removed{symbol}" if has_levels else f"gain{symbol}"
     colours = alt.Scale(domain=[0, 1], range=[alt.ExprRef("low"), alt.ExprRef("high")])
     dots = (
         alt.Chart(alt.NamedData("dots"))
         .mark_circle(size=14, opacity=0.75, cursor="pointer")
         .encode(
-            x=_amount_axis(alt, "value", title=f"{unit} removed for a row"),
+            x=_amount_axis(alt, "value", title=title),
             y=_feature_axis(alt, n=len(names)),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1.15, 1.15])),
             color=alt.condition(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["as_json", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
-_STYLES = ("style.css", "rows.css")
-_SCRIPTS = ("dom.js", "data.js", "charts.js", "story.js", "table.js", "page.js")
+# One script: later files use the names of earlier ones.
+_SCRIPTS = ("dom.js", "unpack.js", "charts.js", "row_detail.js", "table.js", "events.js")
 # As JSON these are the same characters, and HTML sees no tag and no end of a script in them.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -35,14 +35,7 @@ def as_json(content: Any) -> str:
 
 
 def render(content: Mapping[str, Any], *, charts: Mapping[str, Any], rows: Any) -> str:
-    """Return the page: `content` for the template, Vega-Lite charts and rows for the script.
-
-    Examples
-    --------
-    >>> page = render({"title": "<b>", "n_charted": 0, "n_features": 0}, charts={}, rows={})
-    >>> "<title>&lt;b&gt;</title>" in page
-    True
-    """
+    """Return the page: `content` for the template, Vega-Lite charts and rows for the script."""
     import jinja2
     from markupsafe import Markup
 
@@ -52,7 +45,7 @@ def render(content: Mapping[str, Any], *, charts: Mapping[str, Any], rows: Any) 
     script = _script_text("\n".join(['"use strict";', *map(_asset, _SCRIPTS)]))
     return template.render(
         **content,
-        style=Markup("\n".join(map(_asset, _STYLES))),
+        style=Markup(_asset("style.css")),
         library=Markup(library),
         script=Markup(script),
         data=Markup(as_json({"charts": charts, "rows": rows})),

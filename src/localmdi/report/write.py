@@ -1,43 +1,43 @@
-"""`write_report`: from a result to a page."""
+"""`write_report`: check the arguments, put the page together, write it."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import uuid
+import reprlib
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from localmdi._atomic import write_atomically
+from localmdi._criteria import unit_of
+from localmdi._text import clean, count
 from localmdi.report.charts import bar_chart, beeswarm_chart
-from localmdi.report.checks import (
-    check_global,
-    check_libraries,
-    check_lines,
-    check_path,
-    check_result,
-    check_rows,
-    check_shape,
-)
-from localmdi.report.data import collect_rows
-from localmdi.report.ledger import check_ledger
-from localmdi.report.overview import facts, importances, raise_lines
 from localmdi.report.page import render
-from localmdi.report.raises import largest_raises
-from localmdi.report.sample import largest_features, spread_rows
-from localmdi.report.text import clean
-from localmdi.report.words import quantity, reading
+from localmdi.report.row_data import collect_rows, list_items, sample_rows
+from localmdi.report.sections import (
+    check_additivity,
+    facts,
+    find_negative,
+    how_to_read,
+    importance_lines,
+    negative_lines,
+)
+from localmdi.results import GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import IntArray
+    from localmdi.typing import ArrayLike, IntArray
 
 __all__ = ["write_report"]
 
 _TITLE = "What each feature told, row by row"
+_LIBRARIES = ("jinja2", "altair", "vl_convert")
 _CHARTED = 20
-_LISTED_RAISES = 12
+_LISTED_NEGATIVE = 12
 
 
 def write_report(
@@ -45,17 +45,18 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     global_importance: GlobalImportance | None = None,
-    prediction: Any = None,
-    target: Any = None,
+    prediction: ArrayLike | Sequence[object] | None = None,
+    target: ArrayLike | Sequence[object] | None = None,
     title: str | None = None,
     notes: Iterable[str] = (),
     max_shape: tuple[int, int] = (1000, 100),
 ) -> Path:
-    """Write one HTML file that shows a result: it needs no network and no other file.
+    """Write one HTML file that shows a result; it needs no network and no other file.
 
     The page has the global importances, a beeswarm, a table of rows to search and sort, each row's
-    story from root to leaf, the rows in which a feature raised the uncertainty, and the check that
-    everything adds up.
+    way from root to leaf, the rows in which a feature raised the uncertainty, and a check that
+    everything adds up. For measures whose values do not add up to a total per row (`baseline` is
+    None) it shows the values alone.
 
     Parameters
     ----------
@@ -66,15 +67,15 @@ def write_report(
     global_importance : GlobalImportance, optional
         The forest's global importances, from `global_mdi`; default: the mean over the rows.
     prediction, target : sequence of length n_rows, optional
-        What the model says of every row and what is true: numbers or labels.
+        What the model predicts for every row and what is true: numbers or labels.
     title : str, optional
         The page's title.
     notes : iterable of str, optional
         Lines on what was explained and how.
     max_shape : tuple of two ints, default=(1000, 100)
-        The page shows at most so many rows and features: rows spread evenly over all of them, and
-        the most important features. Means and checks are always of all. The defaults keep it below
-        2 MB.
+        The most rows and features that the page shows: rows spread evenly over all of them, and
+        the most important features. Means and checks are always of all. The defaults keep the file
+        below 2 MB.
 
     Returns
     -------
@@ -92,23 +93,25 @@ def write_report(
     ...     "<title>One row</title>" in path.read_text(encoding="utf-8")
     True
     """
-    result = check_result(result)
-    overall = check_global(global_importance, result)
+    _check_result(result)
+    _check_global(global_importance, result)
     known = {
-        "prediction": check_rows("prediction", prediction, n_rows=len(result)),
-        "target": check_rows("target", target, n_rows=len(result)),
+        "prediction": _check_column("prediction", prediction, n_rows=len(result)),
+        "target": _check_column("target", target, n_rows=len(result)),
     }
-    limits = check_shape(max_shape)
-    heading = check_lines("title", [_TITLE if title is None else title])[0]
-    lines = check_lines("notes", notes)
-    file = check_path(path)
-    check_libraries()
+    limits = _check_shape(max_shape)
+    heading = _check_strings("title", [_TITLE if title is None else title])[0]
+    lines = _check_strings("notes", notes)
+    _check_folder(path)
+    _check_libraries()
     content = {"title": clean(heading), "notes": [clean(line) for line in lines]}
-    _write(file, _page(result, overall, known=known, limits=limits, content=content))
+    with write_atomically(path) as temporary:
+        page = _compose(result, global_importance, known=known, limits=limits, content=content)
+        temporary.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)
 
 
-def _page(
+def _compose(
     result: LocalImportance,
     overall: GlobalImportance | None,
     *,
@@ -117,58 +120,147 @@ def _page(
     content: dict[str, Any],
 ) -> str:
     shown = result.mean() if overall is None else overall
-    raises = largest_raises(result, min(_LISTED_RAISES, limits[0]))
-    rows = spread_rows(len(result), limits[0], keep=raises.rows)
-    features = largest_features(shown.values, limits[1])
+    negative = find_negative(result, min(_LISTED_NEGATIVE, limits[0]))
+    rows = sample_rows(len(result), limits[0], keep=negative.rows)
+    features = np.argsort(-np.abs(shown.values), kind="stable")[: limits[1]]
     data = collect_rows(result, rows, features=features, **known)
-    lines = importances(result, shown, features=features)
+    lines = importance_lines(result, shown, features=features)
     top = features[:_CHARTED]
-    names, unit = data.content["names"][:_CHARTED], data.content["unit"]
+    names = data.content["names"][:_CHARTED]
     errors = None if shown.standard_error is None else shown.standard_error[top]
+    unit = unit_of(result.unit)
+    has_levels = result.baseline is not None
     content |= {
-        "unit": unit,
-        "quantity": quantity(result.unit),
+        "symbol": clean(unit.symbol),
+        "quantity": unit.quantity,
+        "has_levels": has_levels,
         "facts": facts(result),
-        "reading": reading(result),
-        "notices": [*_sampling(result, rows, features=features), *data.notices()],
+        "reading": how_to_read(result),
+        "notices": [*_notices(result, rows, features=features), *data.notices()],
         "importances": lines,
         "has_errors": any(line.error for line in lines),
         "is_mean_of_rows": overall is None,
         "n_charted": len(top),
         "n_features": result.shape[1],
-        "raises": raise_lines(result, raises, **known),
-        "n_raises": raises.n_rows,
-        "ledger": check_ledger(result, overall),
+        "negative": negative_lines(result, negative, **known),
+        "n_negative": negative.n_rows,
+        "additivity": check_additivity(result, overall),
     }
     charts = {
         "bar": bar_chart(names, shown.values[top], errors=errors, unit=unit),
-        "beeswarm": beeswarm_chart(names, unit),
+        "beeswarm": beeswarm_chart(names, unit, has_levels=has_levels),
     }
     return render(content, charts=charts, rows=data.content)
 
 
-def _sampling(result: LocalImportance, rows: IntArray, *, features: IntArray) -> list[str]:
+def _notices(result: LocalImportance, rows: IntArray, *, features: IntArray) -> list[str]:
+    """Return sentences on the rows and features that are left out."""
     n_rows, n_features = result.shape
     lines = []
     if len(rows) < n_rows:
         lines.append(
-            f"The page shows a sample of {len(rows):,} of {n_rows:,} rows, spread evenly over "
-            "their order; the importances and the checks are of all rows."
+            f"The page shows a sample of {len(rows):,} of {count(n_rows, 'row')}, spread evenly "
+            "over their order; the importances and the checks are of all rows."
         )
     if len(features) < n_features:
+        most = "" if len(features) == 1 else f"{len(features):,} "
         lines.append(
-            f"The page shows the {len(features):,} most important of {n_features:,} features; "
-            "the others appear in a row's story as one sum."
+            f"The page shows the {most}most important of {count(n_features, 'feature')}; the "
+            "others appear as one sum where a row is shown in detail."
         )
     return lines
 
 
-def _write(file: str, page: str) -> None:
-    temporary = os.path.join(os.path.dirname(file), f".localmdi-{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(page)
-        os.replace(temporary, file)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+def _check_libraries() -> None:
+    absent = [name for name in _LIBRARIES if find_spec(name) is None]
+    if absent:
+        raise ImportError(f'a report needs {", ".join(absent)}: pip install "localmdi[app]"')
+
+
+def _check_result(result: object) -> None:
+    if not isinstance(result, LocalImportance):
+        raise TypeError(
+            f"result must be a LocalImportance; got {type(result).__name__}. "
+            "Pass what local_mdi returned."
+        )
+    if 0 in result.shape:
+        raise ValueError(
+            f"a report needs at least one row and one feature; got shape {result.shape}. "
+            "Explain some rows first."
+        )
+
+
+def _check_global(given: object, result: LocalImportance) -> None:
+    if given is None:
+        return
+    if not isinstance(given, GlobalImportance):
+        raise TypeError(
+            f"global_importance must be a GlobalImportance or None; got {type(given).__name__}. "
+            "Pass what global_mdi returned."
+        )
+    advice = "Pass what global_mdi of the same model returned."
+    if given.unit != result.unit:
+        raise ValueError(
+            f"global_importance must have the unit of result, {result.unit!r}; "
+            f"got {given.unit!r}. {advice}"
+        )
+    if given.feature_names != result.feature_names:
+        raise ValueError(
+            "global_importance must have the features of result, in the same order; got "
+            f"{reprlib.repr(given.feature_names)} for {reprlib.repr(result.feature_names)}. "
+            f"{advice}"
+        )
+
+
+def _check_column(field: str, values: Any, *, n_rows: int) -> list[Any] | None:
+    """Return one value per row as a list, or None."""
+    if values is None:
+        return None
+    shape = getattr(values, "shape", None)
+    if isinstance(values, str | bytes) or (shape is not None and len(shape) != 1):
+        given = type(values).__name__ if shape is None else f"an array of shape {tuple(shape)}"
+        raise ValueError(
+            f"{field} must be one-dimensional, one number or label per row; got {given}. "
+            f"Pass the {field} of each row as a list or a column."
+        )
+    listed = list_items(values)
+    if len(listed) != n_rows:
+        raise ValueError(
+            f"{field} must have one entry per row; got {len(listed):,} for "
+            f"{count(n_rows, 'row')}. Pass the {field} of exactly these rows."
+        )
+    return listed
+
+
+def _check_shape(value: Any) -> tuple[int, int]:
+    listed = list(value) if isinstance(value, tuple | list) else []
+    if len(listed) != 2 or not all(_is_positive_integer(length) for length in listed):
+        raise ValueError(
+            "max_shape must be two positive integers, rows and features; got "
+            f"{reprlib.repr(value)}. Pass a tuple such as (1000, 100)."
+        )
+    return int(listed[0]), int(listed[1])
+
+
+def _is_positive_integer(value: Any) -> bool:
+    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_int and int(value) >= 1
+
+
+def _check_strings(field: str, lines: Any) -> list[str]:
+    """Return lines of text; a single string is one line."""
+    listed = [lines] if isinstance(lines, str) or not isinstance(lines, Iterable) else list(lines)
+    wrong = [line for line in listed if not isinstance(line, str)]
+    if wrong:
+        raise TypeError(
+            f"{field} must be text; got {reprlib.repr(wrong[0])}. Convert it with str()."
+        )
+    return listed
+
+
+def _check_folder(path: str | os.PathLike[str]) -> None:
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"the folder of the report must exist; got {folder!r}. Create it first."
+        )

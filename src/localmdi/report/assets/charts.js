@@ -54,16 +54,20 @@ function paint(view) {
   view.runAsync();
 }
 
+function valueText(value) {
+  if (!rows.hasLevels) return `gain ${rows.withUnit(rows.amount(value))}`;
+  const verb = value < 0 ? "raised by" : "removed";
+  return `${verb} ${rows.withUnit(rows.amount(Math.abs(value)))}`;
+}
+
 function tipText(datum) {
   const name = rows.names[datum.rank];
   if (datum.row === undefined) {
-    return `${name}\n${numberText(datum.value)} ${rows.unit}`;
+    return `${name}\n${rows.withUnit(numberText(datum.value))}`;
   }
   const cells = rows.cells[datum.rank];
   const own = cells ? ` = ${cells.text(datum.row)}` : "";
-  const verb = datum.value < 0 ? "raised by" : "removed";
-  const amount = rows.amount(Math.abs(datum.value));
-  return `Row ${rows.label.text(datum.row)}\n${name}${own}\n${verb} ${amount} ${rows.unit}`;
+  return `Row ${rows.label.text(datum.row)}\n${name}${own}\n${valueText(datum.value)}`;
 }
 
 function showTip(handler, event, item) {

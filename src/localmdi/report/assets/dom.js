@@ -1,4 +1,4 @@
-// Small helpers. User text only ever becomes text nodes: nothing here parses HTML.
+// Elements and numbers as text. User text only ever becomes text nodes: nothing here parses HTML.
 
 const byId = (id) => document.getElementById(id);
 
@@ -32,5 +32,7 @@ function amountText(number, decimals) {
   const text = number.toFixed(decimals);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
+
+const countText = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
 const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

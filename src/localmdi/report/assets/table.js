@@ -15,7 +15,8 @@ function comparable() {
 const mostOf = Array.from({ length: rows.n }, (_, row) => rows.ranked(row)[0]);
 
 function tableColumns() {
-  const { unit, target, prediction } = rows;
+  const { symbol, target, prediction } = rows;
+  const inUnit = symbol ? ` (${symbol})` : "";
   const own = (name, cells) => ({
     key: name,
     title: name,
@@ -33,16 +34,18 @@ function tableColumns() {
   ];
   if (target) columns.push(own("target", target));
   if (prediction) columns.push({ ...own("prediction", prediction), marks: comparable() });
-  columns.push({
-    key: "residual",
-    title: `left at leaf (${unit})`,
-    number: true,
-    value: (row) => rows.residual[row],
-    node: (row) => rows.amount(rows.residual[row]),
-  });
+  if (rows.hasLevels) {
+    columns.push({
+      key: "residual",
+      title: `left at leaf${inUnit}`,
+      number: true,
+      value: (row) => rows.residual[row],
+      node: (row) => rows.amount(rows.residual[row]),
+    });
+  }
   columns.push({
     key: "feature",
-    title: [isolated(rows.names[state.feature]), ` (${unit} removed)`],
+    title: [isolated(rows.names[state.feature]), ` (${valueTitle()})`],
     number: true,
     value: (row) => rows.value(row, state.feature),
     node: (row) => {
@@ -52,7 +55,7 @@ function tableColumns() {
   });
   columns.push({
     key: "most",
-    title: "moved it most",
+    title: "largest effect",
     class: "most",
     value: (row) => rows.names[mostOf[row]],
     node: (row) => isolated(rows.names[mostOf[row]]),
@@ -76,7 +79,7 @@ function searchTexts(scope, row) {
   return [rows.label, rows.target, rows.prediction, ...rows.cells].filter(Boolean).map((one) => one.text(row));
 }
 
-// In one column a number must be equal: "1" is not to find 10. Texts match in part.
+// In one column a number must be equal: "1" is not to find 10. Text matches in part.
 function found(row, query, scope) {
   const number = scope !== "anywhere" && query !== "" && !Number.isNaN(Number(query));
   return searchTexts(scope, row).some((text) => {
@@ -125,15 +128,14 @@ function showTable() {
   const visible = state.order.slice(first, first + PAGE_SIZE);
   table.tBodies[0].replaceChildren(...visible.map((row) => bodyRow(row, columns)));
   const count = state.order.length.toLocaleString("en");
-  const all = rows.n.toLocaleString("en");
-  byId("status").textContent = state.order.length === rows.n ? `${all} rows` : `${count} of ${all} rows`;
+  byId("status").textContent = state.order.length === rows.n ? countText(rows.n, "row") : `${count} of ${countText(rows.n, "row")}`;
   byId("page").textContent = `Page ${state.page + 1} of ${nPages}`;
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page + 1 >= nPages;
 }
 
 function sortBy(key) {
-  // The first click shows what one looks for: large numbers first, texts from A.
+  // The first click shows what one looks for: large numbers first, text from A.
   const numeric = tableColumns().find((one) => one.key === key).number;
   state.descending = state.sort === key ? !state.descending : Boolean(numeric);
   state.sort = key;

@@ -1,26 +1,25 @@
-"""The values of the explained rows, as pictures need them: on a scale, or as a word."""
+"""What is known about the rows besides their importances: their own values, and labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localmdi._validation import find_missing, learn_categories, read_columns
-from localmdi.plots.labels import MINUS, elide
 from localmdi.results.rows import take_table
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
 
-__all__ = ["DataColumn", "cell_text", "read_data"]
+__all__ = ["DataColumn", "Groups", "read_data", "read_groups"]
 
 
 @dataclass(frozen=True, eq=False)
 class DataColumn:
-    """The values of one feature.
+    """The rows' own values of one feature.
 
     Parameters
     ----------
@@ -30,11 +29,6 @@ class DataColumn:
         The numbers, or the positions of the categories; NaN where a value is missing.
     categories : tuple of str or None
         The categories in the order of their positions; None for numbers.
-
-    Examples
-    --------
-    >>> DataColumn(np.array([3]), np.array([3.0])).categories is None
-    True
     """
 
     raw: AnyArray
@@ -45,7 +39,7 @@ class DataColumn:
 def read_data(
     result: LocalImportance, rows: slice | IntArray, *, columns: IntArray
 ) -> list[DataColumn] | None:
-    """Return some columns of the data kept in a result; None if none match its features.
+    """Return some columns of the data kept in a result; None if they are not its features.
 
     Examples
     --------
@@ -65,25 +59,6 @@ def read_data(
         _read_column(array, is_categorical=flag)
         for array, flag in zip(table.arrays, table.is_categorical, strict=True)
     ]
-
-
-def cell_text(value: Any, width: int = 14) -> str:
-    """Return a value as a word beside its feature's name.
-
-    Examples
-    --------
-    >>> cell_text(0.123456), cell_text(54.0), cell_text(float("nan")), cell_text("north")
-    ('0.1235', '54', 'missing', 'north')
-    """
-    if find_missing(np.array([value], dtype=object))[0]:
-        return "missing"
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, int | np.integer) and -(10**8) < int(value) < 10**8:
-        return str(int(value)).replace("-", MINUS)
-    if isinstance(value, int | float | np.integer | np.floating):
-        return f"{float(value):.4g}".replace("-", MINUS)
-    return elide(value, width)
 
 
 def _read_column(array: AnyArray, *, is_categorical: bool) -> DataColumn:
@@ -108,3 +83,51 @@ def _as_numbers(array: AnyArray) -> FloatArray | None:
     numbers = np.full(len(array), np.nan)
     numbers[~missing] = known.astype(np.float64)
     return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of every row.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The distinct labels, sorted if they can be; "missing" last if some row has none.
+    code : ndarray of int64, shape (n_rows,)
+        The position of each row's label in names.
+    """
+
+    names: tuple[str, ...]
+    code: IntArray
+
+    def take(self, rows: IntArray) -> Groups:
+        """Return the groups of some rows; all names stay, so that colours do."""
+        return Groups(self.names, self.code[rows])
+
+
+def read_groups(labels: ArrayLike, n_rows: int) -> Groups:
+    """Read labels of any array-like type.
+
+    Examples
+    --------
+    >>> groups = read_groups(["well", "ill", "well"], 3)
+    >>> groups.names, groups.code
+    (('ill', 'well'), array([1, 0, 1]))
+    """
+    items = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    array = np.asarray(items)
+    if array.dtype.kind in "US" and not isinstance(items, np.ndarray):
+        array = np.array(items, dtype=object)  # a mixed list keeps its numbers
+    if array.shape != (n_rows,):
+        raise ValueError(
+            f"by must have one label per row, shape ({n_rows},); got shape {array.shape}. "
+            "Pass the labels of exactly these rows."
+        )
+    categories = learn_categories(array)
+    names = [str(value) for value in categories.values]
+    code = categories.encode(array)
+    missing = find_missing(array)
+    if missing.any():
+        code[missing] = len(names)
+        names.append("missing")
+    return Groups(tuple(names), code)

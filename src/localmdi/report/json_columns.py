@@ -1,26 +1,45 @@
-"""Numbers and columns in the compact form that the page's script unpacks.
+"""Numbers and columns as compact JSON, which `assets/unpack.js` reads.
 
-Arrays are little-endian bytes in base64. `assets/data.js` is the other side of this file.
+Arrays are little-endian bytes in base64; columns of text are a list of distinct strings and one
+code per row. `fit_columns` keeps all columns together within a number of bytes.
 """
 
 from __future__ import annotations
 
 import base64
+import json
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.report.text import cut, is_missing, value_text
+from localmdi._text import clean, cut
+from localmdi._validation import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["MAX_TEXT", "encode_column", "encode_errors", "encode_values", "pack", "read_column"]
+__all__ = [
+    "MAX_TEXT",
+    "FittedColumns",
+    "encode_column",
+    "encode_errors",
+    "encode_values",
+    "fit_columns",
+    "pack",
+    "read_column",
+    "value_text",
+]
 
 MAX_TEXT = 80
+
+_TEXT_LIMITS = (MAX_TEXT, 40, 20, 10)
+# A float32 takes 5.33 bytes in base64. With 100,000 cells this leaves a page below 2 MB.
+_BYTES_PER_CELL = 5.5
+_ALWAYS_ALLOWED = 200_000
 
 _MISSING_VALUE = -32768
 _LARGEST = 32767
@@ -60,12 +79,8 @@ def encode_values(values: FloatArray) -> dict[str, Any]:
 def encode_errors(errors: FloatArray) -> dict[str, Any] | None:
     """Return standard errors in 8 bits, spaced evenly on a log scale: 0 is missing, 1 is zero.
 
-    None if there is none to show. Neighbouring steps differ by a few percent, as an error may.
-
-    Examples
-    --------
-    >>> encode_errors(np.array([[0.01, np.nan, 0.0]]))["steps"]
-    {'type': 'u1', 'data': 'AgAB'}
+    None if there are none to show. Neighbouring steps differ by a few percent, which is precise
+    enough for an error.
     """
     known = np.isfinite(errors)
     positive = errors[known & (errors > 0)]
@@ -79,8 +94,13 @@ def encode_errors(errors: FloatArray) -> dict[str, Any] | None:
     return {"low": float(low), "width": float(width), "steps": pack(steps.T.astype(np.uint8))}
 
 
+def value_text(value: Any) -> str:
+    """Return a value as clean text; dates lose an empty time of day."""
+    return clean(str(value).removesuffix(" 00:00:00"))
+
+
 def read_column(values: Sequence[Any]) -> FloatArray | list[str | None]:
-    """Return a column as numbers, NaN where one is missing, or else as texts and None.
+    """Return a column as numbers, NaN where one is missing, or else as strings and None.
 
     Examples
     --------
@@ -94,9 +114,9 @@ def read_column(values: Sequence[Any]) -> FloatArray | list[str | None]:
 
 
 def encode_column(column: FloatArray | list[str | None], limit: int = MAX_TEXT) -> dict[str, Any]:
-    """Return what `read_column` read, its texts cut to `limit`.
+    """Return what `read_column` read as JSON values, strings cut to `limit`.
 
-    Few distinct numbers are listed once and referred to by code; texts always are.
+    Strings, and numbers with few distinct values, are listed once and referred to by code.
 
     Examples
     --------
@@ -111,6 +131,45 @@ def encode_column(column: FloatArray | list[str | None], limit: int = MAX_TEXT) 
         listed = [None if np.isnan(number) else _shortest(number) for number in column.tolist()]
         return {"kind": "number"} | _levels(listed)
     return {"kind": "number", "array": pack(_narrow(column))}
+
+
+@dataclass(frozen=True)
+class FittedColumns:
+    """Encoded columns, None for those that the page has no room for, and where text was cut."""
+
+    columns: tuple[dict[str, Any] | None, ...]
+    text_limit: int
+
+    @property
+    def n_dropped(self) -> int:
+        """How many columns there was no room for."""
+        return sum(column is None for column in self.columns)
+
+
+def fit_columns(columns: Sequence[Sequence[Any]]) -> FittedColumns:
+    """Encode columns of equal length, the most important first, within the page's budget.
+
+    Long text is cut, the shorter the less room there is; if that is not enough, the last columns
+    are left out.
+    """
+    budget = max(_ALWAYS_ALLOWED, int(_BYTES_PER_CELL * sum(map(len, columns))))
+    read = [read_column(column) for column in columns]
+    for limit in _TEXT_LIMITS:
+        encoded = [encode_column(column, limit) for column in read]
+        sizes = [_size(column) for column in encoded]
+        if sum(sizes) <= budget:
+            return FittedColumns(tuple(encoded), limit)
+    kept: list[dict[str, Any] | None] = []
+    for column, size in zip(encoded, sizes, strict=True):
+        budget -= size
+        kept.append(column if budget >= 0 else None)
+    return FittedColumns(tuple(kept), limit)
+
+
+def _size(column: dict[str, Any]) -> int:
+    """Count the bytes in the page, where each of <, > and & is escaped in six characters."""
+    text = json.dumps(column, ensure_ascii=False)
+    return len(text.encode("utf-8")) + 5 * sum(text.count(character) for character in "<>&")
 
 
 def _as_numbers(values: Sequence[Any]) -> FloatArray | None:

@@ -1,4 +1,4 @@
-// The rows of the report, unpacked: the other side of encode.py.
+// The rows of the report, unpacked: the other side of row_data.py and json_columns.py.
 
 const content = JSON.parse(byId("report-data").textContent);
 
@@ -48,7 +48,7 @@ const column = (encoded) => (encoded ? new Column(encoded) : null);
 
 class Rows {
   constructor(packed) {
-    this.unit = packed.unit;
+    this.symbol = packed.symbol;
     this.quantity = packed.quantity;
     this.names = packed.names;
     this.position = unpack(packed.position);
@@ -57,8 +57,9 @@ class Rows {
     this.prediction = column(packed.prediction);
     this.target = column(packed.target);
     this.cells = packed.cells ? packed.cells.map(column) : packed.names.map(() => null);
-    this.baseline = unpack(packed.baseline);
-    this.residual = unpack(packed.residual);
+    // Levels at root and leaf; null where values are gains, which do not lead from one to the other.
+    this.baseline = packed.baseline ? unpack(packed.baseline) : null;
+    this.residual = packed.residual ? unpack(packed.residual) : null;
     this.nHidden = packed.n_hidden;
     this.hidden = packed.hidden ? unpack(packed.hidden) : null;
     this.scale = packed.values.scale;
@@ -66,7 +67,8 @@ class Rows {
     this.errors = packed.errors;
     this.errorSteps = packed.errors ? unpack(packed.errors.steps) : null;
     this.index = new Map(Array.from(this.position, (position, row) => [position, row]));
-    this.decimals = decimalsFor(this.baseline.reduce((a, b) => Math.max(a, Math.abs(b)), 0));
+    const sizes = this.baseline ?? this.scale.map((scale) => 32767 * scale);
+    this.decimals = decimalsFor(sizes.reduce((a, b) => Math.max(a, Math.abs(b)), 0));
   }
 
   value(row, feature) {
@@ -81,11 +83,20 @@ class Rows {
     return Math.exp(this.errors.low + (step - 2) * this.errors.width);
   }
 
+  get hasLevels() {
+    return this.baseline !== null && this.residual !== null;
+  }
+
   amount(number) {
     return amountText(number, this.decimals);
   }
 
-  // Features of a row, those that moved the uncertainty most first.
+  // A unit without a symbol, variance say, is named once and not behind every number.
+  withUnit(text) {
+    return this.symbol ? `${text} ${this.symbol}` : text;
+  }
+
+  // Features of a row, those with the largest values first.
   ranked(row) {
     const order = this.names.map((_, feature) => feature);
     const size = order.map((feature) => Math.abs(this.value(row, feature)) || 0);

@@ -1,4 +1,4 @@
-"""Texts of the pictures: names as they are, shortened where they must be, and words for units."""
+"""What is written in the pictures: shortened names, numbers, units, titles of rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._criteria import unit_of
+from localmdi._text import clean
+from localmdi._validation import is_missing
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -15,43 +19,35 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MINUS",
+    "cell_text",
     "elide",
     "feature_labels",
     "format_value",
+    "impurity_label",
     "plain",
-    "quantity",
-    "removed",
+    "removed_label",
     "row_title",
     "signed",
 ]
 
 MINUS = "\N{MINUS SIGN}"
 
-_QUANTITIES = {
-    "bits": ("uncertainty", "bits"),
-    "gini": ("impurity", "Gini"),
-    "variance": ("variance", ""),
-    "mae": ("absolute error", ""),
-    "poisson": ("Poisson deviance", ""),
-    "share": ("share of the total", ""),
-}
-
 
 def plain(text: Any) -> str:
-    r"""Return a text on one line that matplotlib draws letter by letter, never as a formula.
+    r"""Return text on one line that matplotlib draws letter by letter, never as a formula.
 
     Examples
     --------
     >>> print(plain("price in $, two\nlines"))
     price in \$, two lines
     """
-    # What cannot be printed (control characters, halves of a surrogate pair) stops some backends.
-    visible = "".join(letter if letter.isprintable() else " " for letter in str(text))
+    line = clean(" ".join(str(text).split()))
+    visible = "".join(letter if letter.isprintable() else " " for letter in line)
     return " ".join(visible.split()).replace("$", r"\$")
 
 
 def elide(text: Any, width: int) -> str:
-    """Return a plain text of at most so many letters, shortened in the middle.
+    """Return plain text of at most `width` letters, shortened in the middle.
 
     Examples
     --------
@@ -66,7 +62,7 @@ def elide(text: Any, width: int) -> str:
 
 
 def feature_labels(names: Sequence[str], width: int) -> list[str]:
-    """Return short labels; those that would look alike are told apart by a number.
+    """Return short labels; those that would look alike are numbered.
 
     Examples
     --------
@@ -74,7 +70,7 @@ def feature_labels(names: Sequence[str], width: int) -> list[str]:
     ['a_…e #1', 'a_…e #2', 'age']
     """
     labels = [elide(name, width) for name in names]
-    alike = {label for label, count in Counter(labels).items() if count > 1}
+    alike = {label for label, n_labels in Counter(labels).items() if n_labels > 1}
     taken = {label for label in labels if label not in alike}
     for i, label in enumerate(labels):
         if label in alike:
@@ -89,29 +85,22 @@ def _numbered(name: str, width: int) -> Iterator[str]:
         yield elide(name, max(3, width - len(number))) + number
 
 
-def quantity(unit: str) -> str:
-    """Name what is measured, with its unit.
+def impurity_label(unit: str) -> str:
+    """Return what is measured, with its unit."""
+    return plain(unit_of(unit).label)
+
+
+def removed_label(unit: str) -> str:
+    """Return what a feature did to the impurity, with the unit.
 
     Examples
     --------
-    >>> quantity("bits"), quantity("variance")
-    ('uncertainty (bits)', 'variance')
+    >>> removed_label("bits"), removed_label("gini")
+    ('uncertainty removed (bits)', 'Gini impurity removed')
     """
-    return _with_unit(*_QUANTITIES.get(unit, ("impurity", unit)))
-
-
-def removed(unit: str) -> str:
-    """Name what a feature did to it, with the unit.
-
-    Examples
-    --------
-    >>> removed("bits"), removed("gini")
-    ('uncertainty removed (bits)', 'impurity removed (Gini)')
-    """
-    if unit == "share":
-        return "share of the total removed"
-    word, symbol = _QUANTITIES.get(unit, ("impurity", unit))
-    return _with_unit(f"{word} removed", symbol)
+    known = unit_of(unit)
+    symbol = f" ({plain(known.symbol)})" if known.symbol else ""
+    return f"{known.quantity} removed{symbol}"
 
 
 def signed(value: float, scale: float) -> str:
@@ -126,7 +115,7 @@ def signed(value: float, scale: float) -> str:
 
 
 def format_value(value: float, scale: float, *, sign: str = "-") -> str:
-    """Return a number with three digits of a scale; the minus is a real one.
+    """Return a number with three digits of a scale and a typographic minus.
 
     Examples
     --------
@@ -144,20 +133,26 @@ def format_value(value: float, scale: float, *, sign: str = "-") -> str:
     return f"{MINUS}{text[1:]}" if text.startswith("-") else text
 
 
-def row_title(result: LocalImportance | InteractionImportance, row: int) -> str:
-    """Name a row by its label, or else by its position.
+def cell_text(value: Any, width: int = 14) -> str:
+    """Return a row's own value, to stand beside the name of its feature.
 
     Examples
     --------
-    >>> from localmdi.results import LocalImportance
-    >>> result = LocalImportance(np.ones((1, 1)), 1.0, residual=np.zeros(1), unit="bits",
-    ...     feature_names=("a",), n_trees=1, row_labels=np.array(["patient 7"]))
-    >>> row_title(result, 0)
-    'row patient 7'
+    >>> cell_text(0.123456), cell_text(54.0), cell_text(float("nan")), cell_text("north")
+    ('0.1235', '54', 'missing', 'north')
     """
+    if is_missing(value):
+        return "missing"
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | np.integer) and -(10**8) < int(value) < 10**8:
+        return str(int(value)).replace("-", MINUS)
+    if isinstance(value, int | float | np.integer | np.floating):
+        return f"{float(value):.4g}".replace("-", MINUS)
+    return elide(value, width)
+
+
+def row_title(result: LocalImportance | InteractionImportance, row: int) -> str:
+    """Name a row by its label, or else by its position."""
     label = row if result.row_labels is None else result.row_labels[row]
     return f"row {elide(label, 40)}"
-
-
-def _with_unit(word: str, symbol: str) -> str:
-    return f"{word} ({plain(symbol)})" if symbol else word

@@ -1,40 +1,56 @@
-// One row's story: from the root's impurity down to what is left at the leaf.
+// One row in detail: from the root's impurity down to what is left at the leaf, and its own values.
 
 const STEPS = 14;
 
 const moveWord = (value) => (value < 0 ? "raised" : "removed");
 
-function storySentence(row, ranked) {
-  const unit = rows.unit;
+// What a value is, for the head of a column.
+function valueTitle() {
+  if (!rows.hasLevels) return rows.symbol ? `gain, ${rows.symbol}` : "gain";
+  return `${rows.symbol || rows.quantity} removed`;
+}
+
+function summarySentence(row, ranked) {
+  const sentence = element("p", { class: "sentence" });
   const largest = ranked[0];
   const value = rows.value(row, largest);
+  const isKnown = Number.isFinite(value) && value !== 0;
+  if (!rows.hasLevels) {
+    if (isKnown) sentence.append("Largest gain: ", isolated(rows.names[largest]), `, ${rows.withUnit(rows.amount(value))}.`);
+    return sentence;
+  }
   const raised = ranked.filter((feature) => rows.value(row, feature) < 0);
   const sum = raised.reduce((total, feature) => total - rows.value(row, feature), 0);
-  const sentence = element("p", { class: "sentence" });
-  const begins = rows.amount(rows.baseline[row]);
-  sentence.append(`At the root there are ${begins} ${unit} of ${rows.quantity}. `);
-  if (Number.isFinite(value) && value !== 0) {
+  const start = rows.withUnit(rows.amount(rows.baseline[row]));
+  sentence.append(`At the root the ${rows.quantity} is ${start}. `);
+  if (isKnown) {
     const how = value < 0 ? "raised it most, by" : "removed most,";
-    const amount = rows.amount(Math.abs(value));
-    sentence.append(isolated(rows.names[largest]), ` ${how} ${amount}. `);
+    sentence.append(isolated(rows.names[largest]), ` ${how} ${rows.amount(Math.abs(value))}. `);
   }
   if (raised.length && value >= 0) {
     const which = raised.length === 1 ? "One feature raised it" : `${raised.length} features raised it`;
     sentence.append(`${which}, by ${rows.amount(sum)} in all. `);
   }
-  sentence.append(`${rows.amount(rows.residual[row])} ${unit} are left at the leaf.`);
+  sentence.append(`Left at the leaf: ${rows.withUnit(rows.amount(rows.residual[row]))}.`);
   return sentence;
 }
 
-// Every step goes from one level of uncertainty to the next.
-function storySteps(row, ranked) {
+// The largest values one by one, and the others as one sum.
+function contributions(row, ranked) {
   const shown = ranked.slice(0, STEPS).filter((feature) => rows.value(row, feature) !== 0);
   const rest = ranked.filter((feature) => !shown.includes(feature));
   const steps = shown.map((feature) => ({ feature, change: rows.value(row, feature) || 0 }));
   const nOthers = rest.length + rows.nHidden;
   let others = rows.nHidden ? rows.hidden[row] : 0;
   for (const feature of rest) others += rows.value(row, feature) || 0;
-  if (nOthers) steps.push({ name: `${nOthers} other feature${nOthers > 1 ? "s" : ""}`, change: others });
+  if (nOthers) steps.push({ name: countText(nOthers, "other feature"), change: others });
+  return steps;
+}
+
+// Every step goes from one level of impurity to the next; gains all start at zero.
+function detailSteps(row, ranked) {
+  const steps = contributions(row, ranked);
+  if (!rows.hasLevels) return steps.map((step) => ({ ...step, from: 0, to: step.change }));
   const total = steps.reduce((sum, step) => sum + step.change, 0);
   const gap = rows.baseline[row] - rows.residual[row] - total;
   const size = Math.max(Math.abs(rows.baseline[row]), Math.abs(rows.residual[row]));
@@ -48,9 +64,9 @@ function storySteps(row, ranked) {
   return steps;
 }
 
-function bar(from, to, percent) {
+function bar({ from, to, change }, percent) {
   const low = Math.min(from, to);
-  const node = element("span", { class: to > from ? "bar up" : "bar" });
+  const node = element("span", { class: change < 0 ? "bar up" : "bar" });
   node.style.left = `${percent(low)}%`;
   node.style.width = `${percent(Math.max(from, to)) - percent(low)}%`;
   return node;
@@ -76,41 +92,52 @@ function stepName(row, step) {
   return name;
 }
 
+function stepLine(row, step, percent) {
+  const track = element("span", { class: "track" });
+  if (rows.hasLevels) {
+    const link = element("span", { class: "link" });
+    link.style.left = `${percent(step.from)}%`;
+    track.append(link);
+  }
+  track.append(bar(step, percent));
+  const error = step.feature === undefined ? NaN : rows.error(row, step.feature);
+  const amount = [element("span", { class: moveWord(step.change) }, rows.amount(step.change))];
+  if (Number.isFinite(error)) amount.push(element("small", {}, ` ± ${amountText(error, rows.decimals)}`));
+  return stepItem(stepName(row, step), track, amount, false);
+}
+
+function levelLine(text, level, percent) {
+  const track = element("span", { class: "track" }, bar({ from: level, to: 0, change: level }, percent));
+  return stepItem(element("span", { class: "name" }, text), track, [rows.amount(level)], true);
+}
+
 function waterfall(row, ranked) {
-  const steps = storySteps(row, ranked);
-  const levels = [0, rows.baseline[row], rows.residual[row], ...steps.map((step) => step.to)];
+  const steps = detailSteps(row, ranked);
+  const ends = rows.hasLevels ? [rows.baseline[row], rows.residual[row]] : [];
+  const levels = [0, ...ends, ...steps.map((step) => step.to)];
   const low = Math.min(...levels);
   const range = Math.max(...levels) - low || 1;
   const percent = (level) => ((level - low) / range) * 100;
-  const list = element("ol", { class: "waterfall", "aria-label": `From root to leaf, in ${rows.unit}` });
-  const total = (text, level) => {
-    const track = element("span", { class: "track" }, bar(level, 0, percent));
-    const name = element("span", { class: "name" }, text);
-    list.append(stepItem(name, track, [rows.amount(level)], true));
-  };
-  total("at the root", rows.baseline[row]);
-  for (const step of steps) {
-    const link = element("span", { class: "link" });
-    link.style.left = `${percent(step.from)}%`;
-    const track = element("span", { class: "track" }, link, bar(step.from, step.to, percent));
-    const error = step.feature === undefined ? NaN : rows.error(row, step.feature);
-    const amount = [element("span", { class: moveWord(step.change) }, rows.amount(step.change))];
-    if (Number.isFinite(error)) amount.push(element("small", {}, ` ± ${amountText(error, rows.decimals)}`));
-    list.append(stepItem(stepName(row, step), track, amount, false));
+  const lines = steps.map((step) => stepLine(row, step, percent));
+  if (rows.hasLevels) {
+    lines.unshift(levelLine("at the root", rows.baseline[row], percent));
+    lines.push(levelLine("left at the leaf", rows.residual[row], percent));
   }
-  total("left at the leaf", rows.residual[row]);
-  return list;
+  const what = rows.hasLevels ? "From root to leaf" : "Gain of each feature";
+  const label = rows.symbol ? `${what}, in ${rows.symbol}` : what;
+  return element("ol", { class: "waterfall", "aria-label": label }, ...lines);
 }
 
 function legend() {
   const key = (name, text) => element("span", {}, element("i", { class: `${name}-key` }), text);
-  return element(
-    "p",
-    { class: "scale", "aria-hidden": "true" },
-    key("removed", `removed ${rows.quantity}`),
-    key("raised", "raised it"),
-    key("total", rows.unit === rows.quantity ? "level" : `level, in ${rows.unit}`),
-  );
+  const keys = rows.hasLevels
+    ? [
+        key("removed", `removed ${rows.quantity}`),
+        key("raised", "raised it"),
+        key("total", rows.symbol ? `level, in ${rows.symbol}` : "level"),
+      ]
+    : [key("removed", rows.symbol ? `gain, in ${rows.symbol}` : "gain"), key("raised", "negative")];
+  return element("p", { class: "scale", "aria-hidden": "true" }, ...keys);
 }
 
 function allFeatures(row, ranked) {
@@ -130,14 +157,14 @@ function allFeatures(row, ranked) {
   }
   const head = element("tr", {});
   head.append(element("th", { scope: "col" }, "feature"), element("th", { scope: "col" }, "value"));
-  head.append(element("th", { scope: "col", class: "number" }, `${rows.unit} removed`));
+  head.append(element("th", { scope: "col", class: "number" }, valueTitle()));
   const table = element("table", { class: "plain" }, element("thead", {}, head), body);
   const region = { class: "scroll", role: "region", tabindex: "0", "aria-label": "All features of this row" };
-  const summary = element("summary", {}, `All ${ranked.length} features of this row`);
+  const summary = element("summary", {}, ranked.length === 1 ? "The one feature of this row" : `All ${ranked.length} features of this row`);
   return element("details", {}, summary, element("div", region, table));
 }
 
-function storyHeader(row) {
+function detailHeader(row) {
   const header = element("header", {}, element("h3", {}, "Row ", isolated(rows.label.text(row))));
   const list = element("dl", {});
   for (const [name, cells] of [["target", rows.target], ["prediction", rows.prediction]]) {
@@ -150,17 +177,17 @@ function storyHeader(row) {
   return header;
 }
 
-function tellStory(row) {
+function showDetail(row) {
   const ranked = rows.ranked(row);
-  const place = byId("story");
+  const place = byId("detail");
   place.replaceChildren(
-    storyHeader(row),
-    storySentence(row, ranked),
+    detailHeader(row),
+    summarySentence(row, ranked),
     legend(),
     waterfall(row, ranked),
     allFeatures(row, ranked),
   );
   place.scrollTop = 0;
   const back = element("a", { href: "#rows" }, "Back to the rows");
-  place.append(element("p", { class: "story-nav" }, back));
+  place.append(element("p", { class: "detail-nav" }, back));
 }

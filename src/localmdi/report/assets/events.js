@@ -15,14 +15,14 @@ function fillSelects() {
 
 function showRow(row, moves) {
   state.row = row;
-  tellStory(row);
+  showDetail(row);
   markRow();
   if (!moves) return;
-  const story = byId("story");
-  story.focus({ preventScroll: true });
-  const box = story.getBoundingClientRect();
+  const detail = byId("detail");
+  detail.focus({ preventScroll: true });
+  const box = detail.getBoundingClientRect();
   if (box.top < 0 || box.top > innerHeight * 0.6) {
-    story.scrollIntoView({ behavior: prefersStillness() ? "auto" : "smooth", block: "start" });
+    detail.scrollIntoView({ behavior: prefersStillness() ? "auto" : "smooth", block: "start" });
   }
 }
 

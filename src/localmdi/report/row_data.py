@@ -1,0 +1,194 @@
+"""The rows of a page: which ones it shows, and all that its script needs to know about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from localmdi._criteria import unit_of
+from localmdi._text import clean, count, cut
+from localmdi.report.json_columns import (
+    MAX_TEXT,
+    FittedColumns,
+    encode_errors,
+    encode_values,
+    fit_columns,
+    pack,
+)
+from localmdi.results.frames import dense
+from localmdi.results.rows import take_table
+
+if TYPE_CHECKING:
+    from localmdi.results import LocalImportance
+    from localmdi.typing import FloatArray, IntArray
+
+__all__ = [
+    "RowData",
+    "collect_rows",
+    "list_items",
+    "own_values",
+    "row_labels",
+    "sample_rows",
+    "short_names",
+]
+
+_NAME_LIMIT = 120
+_SEED = 0
+
+
+def sample_rows(n_rows: int, max_rows: int, *, keep: IntArray) -> IntArray:
+    """Return at most `max_rows` row positions in order: those to keep, and others spread evenly.
+
+    The rows that need not be kept are cut into blocks of equal length, and one row is drawn from
+    each, always with the same seed: the same result gives the same page.
+
+    Examples
+    --------
+    >>> rows = sample_rows(1000, 5, keep=np.array([7]))
+    >>> len(rows), 7 in rows
+    (5, True)
+    """
+    if n_rows <= max_rows:
+        return np.arange(n_rows)
+    kept = np.unique(keep[:max_rows])
+    n_blocks = max_rows - len(kept)
+    if n_blocks == 0:
+        return kept
+    others = np.setdiff1d(np.arange(n_rows), kept, assume_unique=True)
+    edges = np.arange(n_blocks + 1) * len(others) // n_blocks
+    draw = np.random.default_rng(_SEED).random(n_blocks)
+    chosen = edges[:-1] + (draw * np.diff(edges)).astype(np.int64)
+    return np.sort(np.concatenate([kept, others[chosen]]))
+
+
+@dataclass(frozen=True)
+class RowData:
+    """The rows of a page as JSON values, and what had to be left out of them.
+
+    Parameters
+    ----------
+    content : dict
+        JSON values without NaN.
+    fitted : FittedColumns
+        Labels, prediction, target and the rows' own values, as far as there was room.
+    has_own_values : bool
+        Whether the result keeps the explained values.
+    """
+
+    content: dict[str, Any]
+    fitted: FittedColumns
+    has_own_values: bool
+
+    def notices(self) -> list[str]:
+        """Return sentences on what is not shown."""
+        lines = []
+        if not self.has_own_values:
+            lines.append("The rows' own values are not shown: the result does not hold them.")
+        if self.fitted.text_limit < MAX_TEXT:
+            lines.append(f"Long text is cut to {self.fitted.text_limit} characters.")
+        if self.fitted.n_dropped:
+            dropped = count(self.fitted.n_dropped, "least important feature")
+            lines.append(
+                f"To keep the page small, the rows' own values of the {dropped} are not shown."
+            )
+        return lines
+
+
+def collect_rows(
+    result: LocalImportance,
+    rows: IntArray,
+    *,
+    features: IntArray,
+    prediction: list[Any] | None,
+    target: list[Any] | None,
+) -> RowData:
+    """Return what the page shows of these rows and features."""
+    values = dense(result.values[rows][:, features])
+    cells = own_values(result, rows, columns=features)
+    about = [row_labels(result, rows)]
+    about += [[given[row] for row in rows] for given in (prediction, target) if given is not None]
+    fitted = fit_columns([*about, *(cells or [])])
+    shown = iter(fitted.columns)
+    unit = unit_of(result.unit)
+    hidden = result.values[rows].sum(axis=1) - values.sum(axis=1)
+    content = {
+        "symbol": clean(unit.symbol),
+        "quantity": unit.quantity,
+        "names": short_names(result, features),
+        "position": pack(rows.astype(np.uint32)),
+        "label": next(shown),
+        "prediction": None if prediction is None else next(shown),
+        "target": None if target is None else next(shown),
+        "cells": None if cells is None else list(shown),
+        "values": encode_values(values),
+        "errors": _errors(result, rows, features=features),
+        "n_hidden": result.shape[1] - len(features),
+        "hidden": _packed(hidden) if len(features) < result.shape[1] else None,
+        "baseline": _levels_of(result.baseline, rows, n_rows=len(result)),
+        "residual": _levels_of(result.residual, rows, n_rows=len(result)),
+    }
+    return RowData(content, fitted, has_own_values=cells is not None)
+
+
+def list_items(values: Any) -> list[Any]:
+    """Return the entries of any array-like as Python values, a missing date as None."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        return [None if np.isnat(value) else str(value).replace("T", " ") for value in values]
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def row_labels(result: LocalImportance, rows: IntArray) -> list[Any]:
+    """Return the labels of some rows: those of the explained frame, or the rows' positions."""
+    labels = result.row_labels
+    return list_items(rows if labels is None else labels[rows])
+
+
+def own_values(
+    result: LocalImportance, rows: IntArray, *, columns: IntArray
+) -> list[list[Any]] | None:
+    """Return what some rows hold, one list per feature; None if the result cannot tell.
+
+    The columns of the data are the features only if there are as many of both: a pipeline may have
+    made features of its own.
+    """
+    data = result.data
+    if data is None or tuple(data.shape) != result.shape:
+        return None
+    part = take_table(data, rows, columns=columns)
+    if issparse(part):
+        part = part.toarray()
+    if isinstance(part, np.ndarray):
+        return [list_items(column) for column in part.T]
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(part, eager_only=True)
+    return [list_items(column.to_list()) for column in frame.iter_columns()]
+
+
+def short_names(result: LocalImportance, features: IntArray) -> list[str]:
+    """Return clean feature names, long ones cut."""
+    return [cut(clean(result.feature_names[i]), _NAME_LIMIT) or "(no name)" for i in features]
+
+
+def _errors(
+    result: LocalImportance, rows: IntArray, *, features: IntArray
+) -> dict[str, Any] | None:
+    if result.standard_error is None:
+        return None
+    return encode_errors(dense(result.standard_error[rows][:, features]))
+
+
+def _levels_of(
+    level: float | FloatArray | None, rows: IntArray, *, n_rows: int
+) -> dict[str, str] | None:
+    return None if level is None else _packed(np.broadcast_to(level, n_rows)[rows])
+
+
+def _packed(numbers: FloatArray) -> dict[str, str]:
+    return pack(np.asarray(numbers).astype(np.float32))
