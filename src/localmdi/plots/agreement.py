@@ -21,7 +21,7 @@ from localmdi.plots.choose import check_rows
 from localmdi.plots.colours import DIVERGING, contrast, palette
 from localmdi.plots.labels import elide, feature_labels
 from localmdi.results import LocalImportance
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.typing import FloatArray

@@ -12,7 +12,7 @@ from localmdi.plots.choose import check_local, largest_features, mean_absolute, 
 from localmdi.plots.colours import MISSING, SEQUENTIAL, ink
 from localmdi.plots.data import read_data
 from localmdi.plots.labels import feature_labels, removed
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

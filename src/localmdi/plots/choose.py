@@ -9,7 +9,7 @@ import numpy as np
 from localmdi.results import LocalImportance
 
 if TYPE_CHECKING:
-    from localmdi.results.checks import Matrix
+    from localmdi.results.fields import Matrix
     from localmdi.typing import FloatArray, IntArray
 
 __all__ = [

@@ -13,8 +13,8 @@ from localmdi.plots.colours import MISSING, REMOVED, ink, palette
 from localmdi.plots.data import cell_text, read_data
 from localmdi.plots.groups import Groups, read_groups
 from localmdi.plots.labels import elide, feature_labels, removed
-from localmdi.results.frames import dense
-from localmdi.results.select import feature_positions
+from localmdi.results.axes import feature_positions
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

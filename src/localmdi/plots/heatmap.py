@@ -19,7 +19,7 @@ from localmdi.plots.choose import check_local, largest_features, mean_absolute, 
 from localmdi.plots.colours import DIVERGING, TEXT, check_limit, symmetric_limit
 from localmdi.plots.groups import Groups, read_groups
 from localmdi.plots.labels import elide, feature_labels, removed
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

@@ -9,7 +9,7 @@ import numpy as np
 from localmdi.plots.choose import check_rows, row_position
 from localmdi.plots.labels import row_title
 from localmdi.results import GlobalImportance, LocalImportance
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.typing import FloatArray

@@ -25,7 +25,7 @@ from localmdi.plots.labels import (
     row_title,
     signed,
 )
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from localmdi.results.rows import take_table
+from localmdi.results.axes import take_table
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

@@ -11,7 +11,7 @@ from localmdi.report.cells import row_labels, table_columns
 from localmdi.report.encode import MAX_TEXT, encode_errors, encode_values, pack
 from localmdi.report.text import clean, cut
 from localmdi.report.words import quantity
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
