@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from infinite.samples import CRITERIA, draw_sample, samples
 from localmdi.datasets import make_led
 from localmdi.infinite import infinite_mdi
-from localmdi.infinite.exact import Run, exact_rows, unseen_rows
-from localmdi.infinite.plan import Plan
-from localmdi.infinite.sample import read_sample
+from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.exact import Plan, Run, exact_rows, unseen_rows
 from localmdi.theory import (
     Distribution,
     population_local_mdi,
@@ -139,7 +138,7 @@ def test_one_feature():
 
 def test_beyond_feasibility():
     X, y, _ = draw_sample(0, n_rows=2000, n_features=60, arity=2, full=True)
-    with pytest.raises(ValueError, match=r"take about \d+ \w+ and .* MB. Use method='sampled'"):
+    with pytest.raises(ValueError, match=r"take about \d+ \w+ and .* MB .*\. Use method='sampled'"):
         infinite_mdi(X, y, X[:1], method="exact")
     X, y, _ = draw_sample(0, n_rows=400, n_features=500, full=True)
     with pytest.raises(ValueError, match="1,000,000 years"):

@@ -1,5 +1,7 @@
 """A real forest beside the infinite one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
@@ -36,3 +38,12 @@ def test_refuses_other_rows():
     result = lm.local_mdi(DecisionTreeClassifier(criterion="entropy").fit(X, y), X[:5])
     with pytest.raises(ValueError, match="those of X"):
         measure_gap(result, X, y=y)
+
+
+def test_refuses_other_measures_and_units():
+    X, y = make_led()
+    result = lm.infinite_mdi(X, y)
+    with pytest.raises(ValueError, match="must be of measure 'drop'; got 'gain'"):
+        measure_gap(replace(result, measure="gain"), X, y=y)
+    with pytest.raises(ValueError, match="in one of 'bits', 'gini', 'variance'; got 'mae'"):
+        measure_gap(replace(result, unit="mae"), X, y=y)

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from localmdi._validation import learn_categories, read_columns
-from localmdi.infinite import InfiniteImportance, infinite_mdi
+from infinite.samples import draw_sample
+from localmdi._validation import Categories, learn_categories, read_columns
+from localmdi.infinite import (
+    InfiniteImportance,
+    infinite_interactions,
+    infinite_mdi,
+    local_relevance,
+)
+from localmdi.infinite.categorical_sample import read_sample
 from localmdi.results import LocalImportance, load_importance
 
 Y = [0, 1, 1, 0]
@@ -86,6 +93,7 @@ def test_missing_values():
         ([[0], [1]], [1e300, -1e300], {"criterion": "variance"}, "Rescale y"),
         ([[0], [1]], [0, None], {}, "missing values"),
         ([[0], [1]], [0, 1], {"criterion": "mae"}, "criterion must be"),
+        ([[0], [1]], [0, 1], {"criterion": "poisson"}, "criterion must be one of 'entropy'"),
         ([[0], [1]], [0, 1], {"method": "fast"}, "method must be"),
         ([[0], [1]], [0, 1], {"unseen": "guess"}, "unseen must be"),
         ([[0], [1]], [0, 1], {"at": [[0, 1]]}, "columns of X"),
@@ -101,9 +109,59 @@ def test_refusals(X, y, options, message):
         infinite_mdi(X, y, **options)
 
 
+@pytest.fixture
+def count_encoded(monkeypatch):
+    """Run a call and count the columns that were turned into codes, y among them."""
+    encode = Categories.encode
+
+    def run(call):
+        seen = []
+
+        def counting(self, column):
+            seen.append(len(column))
+            return encode(self, column)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Categories, "encode", counting)
+            call()
+        return len(seen)
+
+    return run
+
+
+def test_the_sample_is_encoded_once(count_encoded):
+    X, at = [[0, 0.5], [0, 1.5], [1, 2.5], [1, 3.5]], [[1, 2.0]]
+    once, n_columns = 3, 2  # two columns and y
+    assert count_encoded(lambda: infinite_mdi(X, Y, bins=2)) == once
+    assert count_encoded(lambda: infinite_mdi(X, Y, bins=2, profile=True)) == once
+    assert count_encoded(lambda: infinite_mdi(X, Y, bins=2, sample_weight=[1, 2, 0, 1])) == once
+    assert count_encoded(lambda: infinite_interactions(X, Y, bins=2)) == once
+    assert count_encoded(lambda: infinite_mdi(X, Y, at, bins=2)) == once + n_columns
+    assert count_encoded(lambda: local_relevance(X, Y, at, bins=2)) == once + n_columns
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=8, max_size=8))
+def test_the_rows_of_the_sample_are_found_as_any_others_are(seed, weight):
+    # X is not encoded again to be explained, so its rows must be found as those of any table are;
+    # rows of weight zero do not belong to the sample, but are explained like unseen ones.
+    X, y, _ = draw_sample(seed, n_rows=8, n_features=3)
+    sample = read_sample(X, y, sample_weight=weight if any(weight) else None)
+    given_rows, found = sample.rows_at(None), sample.rows_at(X)
+    assert_array_equal(given_rows.codes, found.codes)
+    assert_array_equal(given_rows.row, found.row)
+    assert_array_equal(given_rows.inverse, found.inverse)
+    known = given_rows.row >= 0
+    assert_array_equal(sample.codes[given_rows.row[known]], given_rows.codes[known])
+
+
 def test_scikit_learn_s_names_and_huge_weights():
     X, y = [[0], [0], [1]], [0, 1, 1]
-    for ours, theirs in (("entropy", "log_loss"), ("variance", "squared_error")):
+    for ours, theirs in (
+        ("entropy", "log_loss"),
+        ("variance", "squared_error"),
+        ("variance", "friedman_mse"),
+    ):
         result = infinite_mdi(X, y, criterion=theirs)
         assert_array_equal(result.values, infinite_mdi(X, y, criterion=ours).values)
     heavy = infinite_mdi(X, y, sample_weight=[1e308, 1e308, 1e308])
@@ -122,6 +180,7 @@ def test_the_result_can_be_cut_joined_and_saved(tmp_path):
     result.save(tmp_path / "result.lmdi")
     assert_array_equal(load_importance(tmp_path / "result.lmdi").values, result.values)
     assert list(result.to_frame().index) == [5, 6, 7, 8]
+    assert repr(result).startswith("InfiniteImportance: 4 rows, 2 features, in bits\n")
     with pytest.raises(ValueError, match="profile=True"):
         infinite_mdi(X, Y).mean_profile()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from infinite.samples import draw_sample
-from localmdi.infinite.sample import read_sample
+from localmdi.infinite.categorical_sample import read_sample
 
 
 @pytest.mark.parametrize("kernel", ["lattice", "shared_partition", "sampled_paths"])

@@ -46,6 +46,8 @@ def test_defaults_and_array(make_global):
         ("weight", "1"),
         ("baseline", "1"),
         ("feature_names", "abc"),
+        ("measure", "loss"),
+        ("honest", 1),
     ],
 )
 def test_wrong_fields_are_refused_by_name(make_global, field, value):
@@ -129,7 +131,13 @@ def test_merging_the_means_of_blocks_of_rows_is_the_mean_of_all():
 
 
 def test_merge_refuses(make_global):
-    for change in ({"unit": "gini"}, {"n_trees": 6}, {"feature_names": ("a", "b", "d")}):
+    for change in (
+        {"unit": "gini"},
+        {"n_trees": 6},
+        {"feature_names": ("a", "b", "d")},
+        {"measure": "gain"},
+        {"honest": True},
+    ):
         with pytest.raises(ValueError, match=f"same {next(iter(change))}"):
             GlobalImportance.merge([make_global(), make_global(**change)])
     with pytest.raises(ValueError, match="positive total weight"):

@@ -60,12 +60,13 @@ def local_results(draw):
     def maybe(strategy):
         return draw(st.none() | strategy)
 
-    values = array(n, p)
+    values, telescopes = array(n, p), draw(st.booleans())
+    start = draw(st.floats(allow_nan=False)) if draw(st.booleans()) else array(n)
     matrix = npst.arrays(np.float64, (n, p), elements=FLOATS)
     return LocalImportance(
         csr_array(values) if draw(st.booleans()) else values,
-        draw(st.floats(allow_nan=False)) if draw(st.booleans()) else array(n),
-        residual=array(n),
+        start if telescopes else None,
+        residual=array(n) if telescopes else None,
         unit=draw(st.sampled_from(["bits", "gini"])),
         feature_names=tuple(draw(st.lists(NAMES, min_size=p, max_size=p))),
         n_trees=draw(st.integers(0, 10**9)),
@@ -75,6 +76,8 @@ def local_results(draw):
         row_labels=maybe(npst.arrays(st.sampled_from([np.int64, np.uint8]), n)),
         frame_type=maybe(st.sampled_from(["pandas", "polars", "pyarrow"])),
         method=maybe(NAMES),
+        measure=draw(st.sampled_from(["drop", "gain"])),
+        honest=draw(st.booleans()),
     )
 
 
@@ -97,6 +100,8 @@ def test_global_round_trip(path, p, data):
         standard_error=data.draw(st.none() | vector),
         weight=data.draw(st.floats(0, 1e300)),
         baseline=data.draw(st.none() | st.floats(allow_nan=False)),
+        measure=data.draw(st.sampled_from(["drop", "gain"])),
+        honest=data.draw(st.booleans()),
     )
     result.save(str(path))
     assert_same(load_importance(str(path)), result)
@@ -173,6 +178,23 @@ def test_data_is_not_saved(make_local, path):
     assert load_importance(path).data is None
 
 
+@pytest.mark.parametrize("kind", ["local", "global"])
+def test_files_of_version_1(make_local, path, kind):
+    result = make_local() if kind == "local" else make_local().mean()
+    result.save(path)
+    version, header, arrays = read_container(path, kind="importance", max_version=2)
+    assert version == 2
+    assert (header.pop("measure"), header.pop("honest")) == ("drop", False)
+    write_container(path, kind="importance", version=1, header=header, arrays=arrays)
+    assert_same(load_importance(path), result)
+
+
+def test_files_of_a_newer_version(path):
+    write_container(path, kind="importance", version=3, header={}, arrays={})
+    with pytest.raises(FileFormatError, match="upgrade localmdi"):
+        load_importance(path)
+
+
 def test_damaged_bytes(make_local, path):
     make_local(sparse=True, row_labels=np.array(["a", "b", "c"])).save(path)
     raw = path.read_bytes()
@@ -199,11 +221,11 @@ def rewrite(make_local, path):
 
     def change(header=None, arrays=None):
         make_local(sparse=True, row_labels=np.array(["a", "b", "c"])).save(path)
-        _, old_header, old_arrays = read_container(path, kind="importance", max_version=1)
+        _, old_header, old_arrays = read_container(path, kind="importance", max_version=2)
         new_header = {k: v for k, v in (old_header | (header or {})).items() if v != "absent"}
         new_arrays = old_arrays | {k: np.asarray(v) for k, v in (arrays or {}).items()}
         new_arrays = {k: v for k, v in new_arrays.items() if v.size or v.dtype != object}
-        write_container(path, kind="importance", version=1, header=new_header, arrays=new_arrays)
+        write_container(path, kind="importance", version=2, header=new_header, arrays=new_arrays)
         return load_importance(path)
 
     return change
@@ -227,6 +249,7 @@ ABSENT = np.empty(0, dtype=object)
         {"n_trees": 1.5}, {"n_trees": True}, {"method": 3}, {"frame_type": "dask"},
         {"frame_type": []}, {"data": [1, 2, 3]}, {"more": 1}, {"row_labels": "absent"},
         {"row_labels": {}}, {"row_labels": {"index": 1, "name": 2, "x": 3}},
+        {"measure": "loss"}, {"measure": 1}, {"measure": None}, {"honest": 1}, {"honest": "no"},
         {"standard_error": [[0.0]]}, {"__class__": "x"}, {"self": 1},
     ],
     ids=lambda header: str(header)[:50],
@@ -267,7 +290,8 @@ HUGE = 2**62
         {"values": np.float64(0.0)},
         {"values": np.zeros((4, 3)), "values.data": ABSENT, "values.indices": ABSENT,
          "values.indptr": ABSENT},
-        {"residual": np.zeros(4)}, {"residual": ABSENT}, {"baseline": np.zeros((3, 1))},
+        {"residual": np.zeros(4)}, {"residual": ABSENT},
+        {"baseline": ABSENT}, {"baseline": np.zeros((3, 1))},
         {"row_weight": np.array([1.0, -1.0, 0.0])}, {"standard_error.data": np.zeros(1)},
         {"mean_standard_error": np.zeros(3)}, {"unknown": np.zeros(3)}, {"unit": np.zeros(3)},
         {"row_labels.end": np.array([1, 3, 2])}, {"row_labels.end": np.array([1, 2, 4])},

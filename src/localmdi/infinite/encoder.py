@@ -1,21 +1,25 @@
-"""Columns of categories as codes: which columns may be read so, and by which rule."""
+"""Columns as codes: which columns hold categories, and how measured numbers are cut into bins."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localmdi._validation import Categories, Columns, default_names, find_missing, learn_categories
-from localmdi.infinite.bins import apply_edges, bins_by_column, find_edges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from localmdi.typing import AnyArray, FloatArray, Names
 
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+__all__ = ["Bins", "Codes", "Encoder", "Missing", "learn_encoder"]
 
-__all__ = ["Encoder", "learn_encoder"]
+Codes: TypeAlias = NDArray[np.int32]
+Bins: TypeAlias = int | Sequence[float] | Mapping[str | int, int | Sequence[float]]
+Missing: TypeAlias = Literal["error", "category"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,35 +34,20 @@ class Encoder:
         Of every column.
     edges : dict of int to ndarray
         The bins of columns that were binned.
-
-    Examples
-    --------
-    >>> from localmdi._validation import read_columns
-    >>> encoder = learn_encoder(read_columns([["a", 1], ["b", 2]]))
-    >>> encoder.encode(read_columns([["b", 3]]))
-    array([[ 1, -1]], dtype=int32)
     """
 
     names: tuple[str, ...]
     categories: tuple[Categories, ...]
     edges: Mapping[int, FloatArray]
 
-    def encode(self, columns: Columns) -> IntArray:
-        """Return int32 codes, (n_rows, n_features); −1 for a category that was not learned.
-
-        Examples
-        --------
-        >>> from localmdi._validation import read_columns
-        >>> columns = read_columns(np.array([[3], [7]]))
-        >>> learn_encoder(columns).encode(columns).tolist()
-        [[0], [1]]
-        """
+    def encode(self, columns: Columns) -> Codes:
+        """Return the codes of other rows, (n_rows, n_features); −1 where one was not learned."""
         codes = np.empty(columns.shape, dtype=np.int32)
         for j, column in enumerate(columns.arrays):
             if j in self.edges:
-                column = apply_edges(_as_numbers(column, self.names[j]), self.edges[j])
+                column = _apply_edges(_as_numbers(column, self.names[j]), self.edges[j])
             codes[:, j] = self.categories[j].encode(column)
-        return codes  # type: ignore[return-value]  # int32, which the aliases do not name
+        return codes
 
     @property
     def bins(self) -> dict[str, tuple[float, ...]]:
@@ -66,8 +55,10 @@ class Encoder:
         return {self.names[j]: tuple(edges.tolist()) for j, edges in self.edges.items()}
 
 
-def learn_encoder(columns: Columns, *, bins: Any = None, missing: str = "error") -> Encoder:
-    """Learn the categories of every column.
+def learn_encoder(
+    columns: Columns, *, bins: Bins | None = None, missing: Missing = "error"
+) -> tuple[Encoder, Codes]:
+    """Learn the categories of every column, and return the codes of its rows with them.
 
     Parameters
     ----------
@@ -81,10 +72,9 @@ def learn_encoder(columns: Columns, *, bins: Any = None, missing: str = "error")
     Examples
     --------
     >>> from localmdi._validation import read_columns
-    >>> learn_encoder(read_columns(np.array([[0.5], [1.5]])))
-    Traceback (most recent call last):
-        ...
-    ValueError: the columns of X must hold categories; column 'x0' holds measured numbers, ...
+    >>> encoder, codes = learn_encoder(read_columns([["a", 1], ["b", 2]]))
+    >>> codes.tolist(), encoder.encode(read_columns([["b", 3]])).tolist()
+    ([[0, 0], [1, 1]], [[1, -1]])
     """
     if missing not in ("error", "category"):
         raise ValueError(
@@ -92,10 +82,11 @@ def learn_encoder(columns: Columns, *, bins: Any = None, missing: str = "error")
             "Use 'category' to treat missing values as one more value."
         )
     names = columns.names or default_names(columns.shape[1])
-    single = bins_by_column(bins, names)
-    shared = None if bins is None or single or isinstance(bins, dict) else bins
+    single = _bins_by_column(bins, names)
+    shared = None if isinstance(bins, Mapping) else bins
     edges: dict[int, FloatArray] = {}
     categories = []
+    codes = np.empty(columns.shape, dtype=np.int32)
     for j, column in enumerate(columns.arrays):
         rule = single.get(j)
         if rule is None and not _holds_categories(column, columns.is_categorical[j]):
@@ -104,8 +95,8 @@ def learn_encoder(columns: Columns, *, bins: Any = None, missing: str = "error")
                 raise ValueError(_refusal(names[j], column))
         if rule is not None:
             numbers = _as_numbers(column, names[j])
-            edges[j] = find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
-            column = apply_edges(numbers, edges[j])
+            edges[j] = _find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
+            column = _apply_edges(numbers, edges[j])
         learned = learn_categories(column)
         if learned.has_missing and missing == "error":
             raise ValueError(
@@ -113,7 +104,8 @@ def learn_encoder(columns: Columns, *, bins: Any = None, missing: str = "error")
                 "pass missing='category' to treat missing as a value of its own."
             )
         categories.append(learned)
-    return Encoder(names, tuple(categories), edges)
+        codes[:, j] = learned.encode(column)
+    return Encoder(names, tuple(categories), edges), codes
 
 
 def _holds_categories(column: AnyArray, declared: bool) -> bool:
@@ -156,3 +148,63 @@ def _refusal(name: str, column: AnyArray) -> str:
         f"{example!r}. Pass bins=4 to cut such columns into quarters, "
         f"bins={{{name!r}: [edges]}} to choose the cuts, or convert it."
     )
+
+
+def _bins_by_column(bins: Any, names: Names) -> dict[int, Any]:
+    """Return what `bins` says about single columns, by position.
+
+    A dict goes from column names (or positions) to a number of bins or to edges; anything else
+    is about all measured columns and gives an empty result here.
+    """
+    if not isinstance(bins, Mapping):
+        return {}
+    position = {name: j for j, name in enumerate(names)} | {j: j for j in range(len(names))}
+    unknown = [key for key in bins if key not in position]
+    if unknown:
+        raise ValueError(
+            f"the keys of bins must be columns of X; got {unknown[0]!r}. "
+            f"Use names such as {names[0] if names else 'x0'!r}, or positions."
+        )
+    return {position[key]: rule for key, rule in bins.items()}
+
+
+def _find_edges(values: AnyArray, rule: Any, *, name: str) -> FloatArray:
+    """Return rising edges: bin i holds the values from edge i − 1 (included) up to edge i.
+
+    Parameters
+    ----------
+    values : ndarray
+        The column, without missing values.
+    rule : int or sequence of float
+        A number of bins with equally many rows (fewer where values repeat), or the edges.
+    name : str
+        The column's name, for messages.
+
+    Examples
+    --------
+    >>> _find_edges(np.array([0.5, 1.5, 2.5, 3.5]), 2, name="age")
+    array([2.])
+    >>> _find_edges(np.array([0.5]), [18, 65], name="age")
+    array([18., 65.])
+    """
+    if isinstance(rule, Integral) and not isinstance(rule, bool) and int(rule) >= 1:
+        finite = values[np.isfinite(values)]
+        if finite.size == 0:
+            return np.empty(0)
+        return np.unique(np.quantile(finite, np.arange(1, int(rule)) / int(rule)))
+    try:
+        edges = np.asarray(rule, dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = np.empty((0, 0))
+    if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+        raise ValueError(
+            f"bins of column {name!r} must be a number of bins, at least 1, or finite edges in "
+            f"rising order; got {rule!r:.80}. Pass bins=4, or bins={{{name!r}: [1, 2]}}."
+        )
+    return edges
+
+
+def _apply_edges(values: AnyArray, edges: FloatArray) -> FloatArray:
+    """Return the number of each value's bin; missing stays missing."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.where(np.isnan(numbers), np.nan, np.searchsorted(edges, numbers, side="right"))

@@ -1,50 +1,180 @@
-"""Exact values of the infinite forest at distinct rows."""
+"""Exact values of the infinite forest at distinct rows: the ways, and which one is cheapest.
+
+What each way computes is explained in ``docs/theory/algorithms.md``, "Exact local MDI of the
+infinite forest". The choice goes by counted operations, so it is the same on every machine.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+
+from localmdi._text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localmdi.infinite.plan import Plan
-    from localmdi.infinite.sample import Sample
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.infinite.categorical_sample import Sample
+    from localmdi.infinite.encoder import Codes
+    from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["UNSEEN", "Run", "exact_profile", "exact_rows", "unseen_rows"]
+__all__ = [
+    "BUDGET",
+    "LIMIT",
+    "UNSEEN",
+    "Method",
+    "Plan",
+    "Run",
+    "Unseen",
+    "cheapest",
+    "exact_profile",
+    "exact_rows",
+    "refuse",
+    "unseen_rows",
+]
 
-UNSEEN = {"skip": 0, "stop": 1, "tree": 2}
+Method: TypeAlias = Literal["auto", "exact", "sampled"]
+Unseen: TypeAlias = Literal["skip", "stop", "tree"]
+UNSEEN: dict[Unseen, int] = {"skip": 0, "stop": 1, "tree": 2}
+
+# Operations are additions of the block search; about four of them take a nanosecond. A visit of
+# the shared partition and a set of the row dual were measured against them.
+BUDGET = 1e10
+LIMIT = 2e12
+_PER_VISIT = 40.0
+_PER_DUAL_SET = 20.0
+_OPERATIONS_PER_SECOND = 4e9
+
+_MAX_LATTICE_FEATURES = 62
+_MAX_DUAL_ROWS = 20
+_ROWS_LOOKED_AT = 8
 
 
 @dataclass(frozen=True)
 class Run:
-    """How to run: threads, and whom to tell about progress.
-
-    Examples
-    --------
-    >>> Run().n_threads
-    1
-    """
+    """How to run: threads, and whom to tell about progress."""
 
     n_threads: int = 1
     advance: Callable[[int], object] = field(default=lambda done: None)
 
 
-def exact_rows(sample: Sample, rows: IntArray, *, plan: Plan, run: Run) -> FloatArray:
-    """Return the local MDI of distinct rows of the sample, (n_rows, n_features).
+@dataclass(frozen=True)
+class Plan:
+    """An exact way and what it costs.
+
+    Parameters
+    ----------
+    method : {"block search", "shared partition", "row dual"}
+        The way.
+    operations : float
+        Counted, or estimated from random descents with a fixed seed.
+    memory : float
+        Bytes beside the result.
+    """
+
+    method: str
+    operations: float
+    memory: float
+
+    @property
+    def seconds(self) -> float:
+        """Time on one thread of a usual machine."""
+        return self.operations / _OPERATIONS_PER_SECOND
+
+
+def cheapest(sample: Sample, rows: IntArray, *, all_features: bool = False) -> Plan:
+    """Return the cheapest exact way for some of the distinct rows of a sample.
+
+    Parameters
+    ----------
+    sample : Sample
+        The sample.
+    rows : ndarray of int
+        Positions among its distinct rows.
+    all_features : bool
+        Whether features that never differ take part (for profiles and interactions, which only
+        the block search knows).
 
     Examples
     --------
-    >>> from localmdi.infinite.plan import Plan
-    >>> from localmdi.infinite.sample import read_sample
-    >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    >>> exact_rows(sample, np.array([2]), plan=Plan("row dual", 1, 1), run=Run())
-    array([[0.5, 0.5]])
+    >>> from localmdi.infinite.categorical_sample import read_sample
+    >>> bits = np.arange(12)[:, np.newaxis] >> np.arange(4) & 1
+    >>> sample = read_sample(np.tile(bits, 500), np.arange(12) % 3)
+    >>> cheapest(sample, np.arange(12)).method
+    'row dual'
     """
+    plans = [_block(sample, rows, all_features=all_features)]
+    if not all_features:
+        plans.append(_dual(sample, rows))
+        # Counting for all rows takes sorting them often: not worth it where one row is cheap.
+        n, p = sample.shape
+        looking = 8.0 * n * p * (p + 40.0 * np.log2(n + 1.0))
+        if min(plan.operations for plan in plans) > looking:
+            plans.append(_shared(sample))
+    return min(plans, key=lambda plan: plan.operations)
+
+
+def refuse(plan: Plan) -> ValueError:
+    """Return the error for an exact computation that would not end in reasonable time.
+
+    Examples
+    --------
+    >>> print(refuse(Plan("block search", 8e13, 1e6)))
+    exact values would take about 6 hours and 1 MB (block search, the cheapest way); the limit is
+    500 seconds. Use method='sampled', explain fewer rows with at=, or leave out features.
+    """
+    return ValueError(
+        f"exact values would take about {_time(plan.seconds)} and "
+        f"{max(plan.memory / 1e6, 1):.3g} MB ({plan.method}, the cheapest way); the limit is "
+        f"{LIMIT / _OPERATIONS_PER_SECOND:.0f} seconds. Use method='sampled', explain fewer rows "
+        "with at=, or leave out features."
+    )
+
+
+def _block(sample: Sample, rows: IntArray, *, all_features: bool) -> Plan:
+    looked_at = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_LOOKED_AT)).astype(int)]
+    n_features = sample.shape[1]
+    per_row = 0.0
+    for row in looked_at.tolist():
+        free = n_features
+        if not all_features:
+            free = int((sample.codes != sample.codes[row]).any(axis=0).sum())
+        if free > _MAX_LATTICE_FEATURES:
+            # Without a look at the data: every subset, and the slots of each.
+            per_row += 2.0 ** min(free, 1000) * 6 * (sample.sums.shape[1] + 2)
+        else:
+            per_row += sample.kernel.lattice_cost(row, all_features)
+    return Plan("block search", per_row / max(len(looked_at), 1) * len(rows), 1e6)
+
+
+def _shared(sample: Sample) -> Plan:
+    n, p = sample.shape
+    return Plan(
+        "shared partition", _PER_VISIT * sample.kernel.shared_partition_cost(), 80.0 * n * p
+    )
+
+
+def _dual(sample: Sample, rows: IntArray) -> Plan:
+    n, p = sample.shape
+    n_sets = 2.0 ** min(n - 1, 1000)
+    operations = len(rows) * (n_sets * _PER_DUAL_SET * n + n * p)
+    # Beyond this the transform loses digits, so that it is no exact way any more.
+    possible = n - 1 <= _MAX_DUAL_ROWS
+    return Plan("row dual", operations if possible else float("inf"), 24.0 * n_sets)
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("year", 3.15e7), ("day", 86400.0), ("hour", 3600.0)):
+        if seconds >= size:
+            return count(round(min(seconds / size, 1e6)), unit)
+    return count(round(seconds), "second")
+
+
+def exact_rows(sample: Sample, rows: IntArray, *, plan: Plan, run: Run) -> FloatArray:
+    """Return the local MDI of distinct rows of the sample, (n_rows, n_features)."""
     if plan.method == "shared partition":
         values = np.empty(sample.shape)
         sample.kernel.shared_partition(values, run.n_threads)
@@ -68,7 +198,7 @@ def exact_profile(sample: Sample, rows: IntArray, *, run: Run) -> FloatArray:
 
     Examples
     --------
-    >>> from localmdi.infinite.sample import read_sample
+    >>> from localmdi.infinite.categorical_sample import read_sample
     >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     >>> exact_profile(sample, np.array([2]), run=Run())
     array([[[0. , 0.5],
@@ -96,7 +226,7 @@ def _profile(total: FloatArray, member: FloatArray) -> FloatArray:
 
 
 def unseen_rows(
-    sample: Sample, codes: AnyArray, *, unseen: str, budget: float, run: Run
+    sample: Sample, codes: Codes, *, unseen: Unseen, budget: float, run: Run
 ) -> tuple[FloatArray, FloatArray]:
     """Follow rows that are not in the sample through all distinct row sets.
 
@@ -110,7 +240,7 @@ def unseen_rows(
 
     Examples
     --------
-    >>> from localmdi.infinite.sample import read_sample
+    >>> from localmdi.infinite.categorical_sample import read_sample
     >>> sample = read_sample([[0, 0], [0, 1], [1, 0]], [0, 1, 1])
     >>> x = np.array([[1, 1]], dtype=np.int32)
     >>> unseen_rows(sample, x, unseen="stop", budget=1e6, run=Run())[1]

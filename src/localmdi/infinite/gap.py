@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._criteria import CRITERIA
+from localmdi._text import quote_names
 from localmdi.infinite.mdi import infinite_mdi
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
-    from localmdi.typing import BoolArray, FloatArray
+    from localmdi.typing import ArrayLike, BoolArray, FloatArray
 
 __all__ = ["ForestGap", "measure_gap"]
-
-_CRITERIA = {"bits": "entropy", "gini": "gini", "variance": "variance"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class ForestGap:
 
     Examples
     --------
-    A single stump on one of two copies hides the other one:
+    A single stump on one of two copies hides the other:
 
     >>> from localmdi.infinite import infinite_mdi
     >>> from localmdi.results import LocalImportance
@@ -61,11 +61,11 @@ class ForestGap:
     def masked(self) -> BoolArray:
         """Which features matter in the infinite forest and are nearly absent from the real one.
 
-        Features with less than a hundredth of the baseline are not looked at.
+        Features with less than a hundredth of the baseline do not count.
         """
-        ours, theirs = self.infinite.mean().values, self.forest.mean().values
-        matters = ours > 0.01 * float(np.mean(self.infinite.baseline))
-        return np.asarray(matters & (theirs < self.masked_below * ours))
+        ours, theirs = self.infinite.mean(), self.forest.mean().values
+        matters = ours.values > 0.01 * (ours.baseline or 0.0)
+        return np.asarray(matters & (theirs < self.masked_below * ours.values))
 
     @property
     def _difference(self) -> FloatArray:
@@ -96,7 +96,9 @@ class ForestGap:
         }
 
 
-def measure_gap(forest: LocalImportance, X: Any, *, y: Any, **options: Any) -> ForestGap:
+def measure_gap(
+    forest: LocalImportance, X: ArrayLike, *, y: ArrayLike, **options: Any
+) -> ForestGap:
     """Compare a forest's local importances of its training rows with the infinite forest's.
 
     Parameters
@@ -115,12 +117,20 @@ def measure_gap(forest: LocalImportance, X: Any, *, y: Any, **options: Any) -> F
     >>> measure_gap(infinite_mdi(X, y), X, y=y).features
     array([0., 0.])
     """
-    if forest.unit not in _CRITERIA:
+    computed = {criterion.unit: criterion for criterion in CRITERIA if criterion.formula}
+    if forest.unit not in computed:
+        names = ", ".join(criterion.name for criterion in computed.values())
         raise ValueError(
-            f"the forest's importances must be in one of {sorted(_CRITERIA)}; got {forest.unit!r}. "
-            "Grow the forest with criterion entropy, gini or squared_error."
+            f"the forest's importances must be in one of {quote_names(computed)}; "
+            f"got {forest.unit!r}. "
+            f"Grow the forest with one of these criteria: {names}."
         )
-    infinite = infinite_mdi(X, y, criterion=_CRITERIA[forest.unit], **options)
+    if forest.measure != "drop":
+        raise ValueError(
+            f"the forest's importances must be of measure 'drop'; got {forest.measure!r}. "
+            "The infinite forest has no other."
+        )
+    infinite = infinite_mdi(X, y, criterion=computed[forest.unit].name, **options)
     if forest.shape != infinite.shape:
         raise ValueError(
             f"the forest's importances must be those of X, {infinite.shape}; got {forest.shape}. "

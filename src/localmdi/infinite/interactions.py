@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from math import comb, factorial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from localmdi._progress import progress_bar
-from localmdi._validation import check_sample_weight, count_threads
-from localmdi.infinite.exact import Run
-from localmdi.infinite.plan import BUDGET, LIMIT, cheapest, refuse
-from localmdi.infinite.sample import RowsAt, Sample, read_sample
-from localmdi.infinite.sampled import seed_of
+from localmdi._validation import count_threads
+from localmdi.infinite.categorical_sample import RowsAt, Sample, read_sample
+from localmdi.infinite.exact import BUDGET, LIMIT, Method, Run, cheapest, refuse
+from localmdi.infinite.sampled_paths import check_n_paths, seed_of, standard_error
 from localmdi.results import InteractionImportance
+from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.infinite.encoder import Bins, Codes, Missing
+    from localmdi.infinite.sampled_paths import RandomState
+    from localmdi.typing import ArrayLike, FloatArray, IntArray
 
 __all__ = ["infinite_interactions"]
 
-_INDICES = ("SII", "STII", "FSII")
+Index: TypeAlias = Literal["SII", "STII", "FSII"]
+
+_INDICES: tuple[Index, ...] = get_args(Index)
 _MAX_VALUES = 1e8
 _DEFAULT_PATHS = 1000
 
 
 def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
-    X: Any,
-    y: Any,
-    at: Any = None,
+    X: ArrayLike,
+    y: ArrayLike,
+    at: ArrayLike | None = None,
     *,
-    index: Literal["SII", "STII", "FSII"] = "SII",
-    method: Literal["auto", "exact", "sampled"] = "auto",
+    index: Index = "SII",
+    method: Method = "auto",
     criterion: str = "entropy",
     n_paths: int | None = None,
-    sample_weight: Any = None,
-    bins: Any = None,
-    missing: Literal["error", "category"] = "error",
+    sample_weight: ArrayLike | None = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     progress: bool = False,
 ) -> InteractionImportance:
     """Return how much more two features tell together than each alone, in the infinite forest.
@@ -73,11 +77,13 @@ def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
     array([[nan,  1.],
            [ 1., nan]])
     """
-    _check(index, method, n_paths=n_paths)
+    as_choice("index", index, choices=_INDICES)
+    as_choice("method", method, choices=get_args(Method))
+    n_paths = _DEFAULT_PATHS if n_paths is None else check_n_paths(n_paths)
     sample = read_sample(
         X, y, criterion=criterion, sample_weight=sample_weight, bins=bins, missing=missing
     )
-    n, p = sample.columns.shape
+    n, p = sample.given.columns.shape
     if at is None and n * p * p > _MAX_VALUES:
         raise ValueError(
             f"at must be given when n·p² > 1e8, because the result has that many values; got n={n} "
@@ -94,11 +100,9 @@ def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
         if _is_exact(sample, rows.row, method=method):
             values, error = _exact(sample, rows.row, index=index, run=run), None
         else:
-            work = _Paths(index, (_DEFAULT_PATHS if n_paths is None else n_paths) + 1 >> 1)
+            work = _Paths(index, (n_paths + 1) // 2)
             values, error = work.sample(sample, rows.codes, seed=seed_of(random_state), run=run)
-    weight = None
-    if at is None and sample_weight is not None:
-        weight = check_sample_weight(sample_weight, n)
+    weight = sample.row_weight if at is None else None
     return _result(sample, rows, index=index, values=values, error=error, row_weight=weight)
 
 
@@ -106,7 +110,7 @@ def _result(
     sample: Sample,
     rows: RowsAt,
     *,
-    index: str,
+    index: Index,
     values: FloatArray,
     error: FloatArray | None,
     row_weight: FloatArray | None,
@@ -114,7 +118,7 @@ def _result(
     return InteractionImportance(
         values[rows.inverse],
         sample.encoder.names,
-        unit=sample.output.unit,
+        unit=sample.unit,
         index=index,
         standard_error=None if error is None else error[rows.inverse],
         row_weight=row_weight,
@@ -123,7 +127,7 @@ def _result(
     )
 
 
-def _is_exact(sample: Sample, rows: IntArray, *, method: str) -> bool:
+def _is_exact(sample: Sample, rows: IntArray, *, method: Method) -> bool:
     if method == "sampled" or not rows.size:
         return method != "sampled"
     plan = cheapest(sample, rows, all_features=True)
@@ -132,7 +136,7 @@ def _is_exact(sample: Sample, rows: IntArray, *, method: str) -> bool:
     return plan.operations <= (BUDGET if method == "auto" else LIMIT)
 
 
-def _exact(sample: Sample, rows: IntArray, *, index: str, run: Run) -> FloatArray:
+def _exact(sample: Sample, rows: IntArray, *, index: Index, run: Run) -> FloatArray:
     p = sample.shape[1]
     values = np.full((len(rows), p, p), np.nan)
     weight = np.array([_weight(index, s, p=p) for s in range(p - 1)] + [0.0, 0.0])
@@ -153,7 +157,7 @@ def _exact(sample: Sample, rows: IntArray, *, index: str, run: Run) -> FloatArra
     return values
 
 
-def _weight(index: str, s: int, *, p: int) -> float:
+def _weight(index: Index, s: int, *, p: int) -> float:
     """Return the weight of a context of s of the other p − 2 features."""
     if index == "SII":
         return 1.0 / ((p - 1) * comb(p - 2, s))
@@ -165,11 +169,11 @@ def _weight(index: str, s: int, *, p: int) -> float:
 class _Paths:
     """Sampled paths: at every node the synergies of all pairs that split it."""
 
-    def __init__(self, index: str, n_pairs: int) -> None:
+    def __init__(self, index: Index, n_pairs: int) -> None:
         self.index, self.n_pairs = _INDICES.index(index), n_pairs
 
     def sample(
-        self, sample: Sample, codes: AnyArray, *, seed: int, run: Run
+        self, sample: Sample, codes: Codes, *, seed: int, run: Run
     ) -> tuple[FloatArray, FloatArray]:
         p, n = sample.shape[1], self.n_pairs
         values, error = np.zeros((len(codes), p, p)), np.zeros((len(codes), p, p))
@@ -177,9 +181,8 @@ class _Paths:
         for k, x in enumerate(codes):
             sums, squares = np.zeros((p, p)), np.zeros((p, p))
             sample.kernel.sampled_pairs(x, self.index, job, sums, squares, run.n_threads)
-            spread = squares / n - (sums / n) ** 2
-            spread = np.where(spread > 1e-14 * squares / n, spread, 0.0)
-            values[k], error[k] = _symmetric(sums / n), _symmetric(np.sqrt(spread / (n - 1)))
+            values[k] = _symmetric(sums / n)
+            error[k] = _symmetric(standard_error(sums / n, squares / n, n=n))
             run.advance(1)
         return values, error
 
@@ -188,21 +191,3 @@ def _symmetric(lower: FloatArray) -> FloatArray:
     table: FloatArray = lower + lower.T
     np.fill_diagonal(table, np.nan)
     return table
-
-
-def _check(index: str, method: str, *, n_paths: Any) -> None:
-    for name, value, choices in (
-        ("index", index, _INDICES),
-        ("method", method, ("auto", "exact", "sampled")),
-    ):
-        if value not in choices:
-            raise ValueError(
-                f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}. "
-                f"Use the default, {choices[0]!r}, if in doubt."
-            )
-    whole = isinstance(n_paths, int | np.integer) and not isinstance(n_paths, bool)
-    if n_paths is not None and (not whole or n_paths < 4):
-        raise ValueError(
-            f"n_paths must be a whole number, at least 4; got {n_paths!r}. "
-            "Standard errors need 100 or more to be honest."
-        )

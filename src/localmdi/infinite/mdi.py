@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
 
 from localmdi._progress import progress_bar
-from localmdi._validation import check_sample_weight, count_threads
-from localmdi.infinite.exact import UNSEEN, Run
+from localmdi._text import count
+from localmdi._validation import count_threads
+from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.exact import (
+    BUDGET,
+    LIMIT,
+    Method,
+    Plan,
+    Run,
+    Unseen,
+    cheapest,
+    exact_profile,
+    exact_rows,
+    refuse,
+    unseen_rows,
+)
 from localmdi.infinite.result import InfiniteImportance
-from localmdi.infinite.sample import read_sample
-from localmdi.infinite.sampled import read_stopping, seed_of
-from localmdi.infinite.search import Search
+from localmdi.infinite.sampled_paths import read_stopping, sampled_rows, seed_of
+from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
+    from localmdi.infinite.categorical_sample import RowsAt, Sample
+    from localmdi.infinite.encoder import Bins, Missing
+    from localmdi.infinite.sampled_paths import RandomState, Stopping
+    from localmdi.typing import ArrayLike, FloatArray, IntArray
 
 __all__ = ["infinite_mdi"]
 
+# A forward pass over row sets keeps them all in memory: this many operations are some 100 MB.
+_MAX_ROW_SET_OPERATIONS = 1e8
+_MAX_BYTES = 8e9
+
 
 def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
-    X: Any,
-    y: Any,
-    at: Any = None,
+    X: ArrayLike,
+    y: ArrayLike,
+    at: ArrayLike | None = None,
     *,
-    method: Literal["auto", "exact", "sampled"] = "auto",
+    method: Method = "auto",
     criterion: str = "entropy",
     tol: float | None = None,
     n_paths: int | None = None,
-    unseen: Literal["skip", "stop", "tree"] = "skip",
-    sample_weight: Any = None,
-    bins: Any = None,
-    missing: Literal["error", "category"] = "error",
+    unseen: Unseen = "skip",
+    sample_weight: ArrayLike | None = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
     profile: bool = False,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     progress: bool = False,
 ) -> InfiniteImportance:
     """Return the local MDI of infinitely many totally randomized trees on a categorical sample.
@@ -46,19 +68,19 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     Parameters
     ----------
     X : array, list of rows, or pandas, polars or pyarrow table
-        Integers, integer-valued floats, booleans, texts and categorical columns are categories.
+        Integers, integer-valued floats, booleans, strings and categorical columns are categories.
     y : array-like of shape (n_rows,)
         Classes, or numbers for ``criterion="variance"``.
     at : like X, optional
         The rows to explain; X itself by default.
     method : {"auto", "exact", "sampled"}
         "auto" is exact if that takes few enough counted operations (a few seconds), else sampled.
-        "exact" goes on for minutes, and raises with an estimate if that were not enough.
+        "exact" may take minutes; if that is not enough, the error says how long it would take.
     criterion : {"entropy", "gini", "variance"}
-        Also scikit-learn's "log_loss" and "squared_error".
+        Also scikit-learn's other names: "log_loss", "squared_error" and "friedman_mse".
     tol : float, optional
-        Sampled paths stop for a row when all its 95 % intervals reach at most this far to both
-        sides. By default one percent of the baseline.
+        Sampling stops for a row when half the length of each of its 95 % intervals is at most
+        this. By default one percent of the baseline.
     n_paths : int, optional
         Largest number of sampled paths; 20,000 by default. Given without `tol`, all are used.
     unseen : {"skip", "stop", "tree"}
@@ -76,7 +98,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     n_jobs : int or None
         Number of threads; the result has the same bits for any number.
     random_state : int, RandomState, Generator or None
-        Of the sampled paths.
+        Seed of the sampled paths.
     progress : bool
         Whether to draw a progress bar.
 
@@ -84,7 +106,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     -------
     InfiniteImportance
         A `LocalImportance` with ``n_trees=0``; ``method`` says what was used, ``standard_error`` is
-        None if all values are exact, and `support` tells how far unseen rows were known.
+        None if all values are exact; `support` says how far rows outside the sample were known.
 
     Examples
     --------
@@ -98,7 +120,8 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     >>> result.mean().values.round(6).tolist()
     [0.412693, 0.581541, 0.531156, 0.542129, 0.656582, 0.225816, 0.372011]
     """
-    _check_choices(method, unseen)
+    as_choice("method", method, choices=get_args(Method))
+    as_choice("unseen", unseen, choices=get_args(Unseen))
     sample = read_sample(
         X, y, criterion=criterion, sample_weight=sample_weight, bins=bins, missing=missing
     )
@@ -106,26 +129,23 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     stopping = read_stopping(tol, n_paths, baseline=sample.baseline)
     with progress_bar(progress, len(rows.codes), unit="row") as advance:
         run = Run(count_threads(n_jobs), advance)
-        search = Search(sample, rows, method=method, unseen=unseen, run=run)
+        search = _Search(sample, rows, method=method, unseen=unseen, run=run)
         if profile:
             search.find_profile()
         else:
             search.find_exact()
             search.sample_the_rest(stopping, seed_of(random_state))
-    weight = None
-    if at is None and sample_weight is not None:
-        weight = check_sample_weight(sample_weight, rows.columns.n_rows)
-    return _result(search, row_weight=weight)
+    return _result(search, row_weight=sample.row_weight if at is None else None)
 
 
-def _result(search: Search, *, row_weight: FloatArray | None) -> InfiniteImportance:
+def _result(search: _Search, *, row_weight: FloatArray | None) -> InfiniteImportance:
     sample, columns, index = search.sample, search.rows.columns, search.rows.inverse
     error = search.standard_error[index] if "sampled" in search.methods else None
     return InfiniteImportance(
         search.values[index],
         sample.baseline,
         residual=search.residual[index],
-        unit=sample.output.unit,
+        unit=sample.unit,
         feature_names=sample.encoder.names,
         n_trees=0,
         data=columns.data,
@@ -140,13 +160,117 @@ def _result(search: Search, *, row_weight: FloatArray | None) -> InfiniteImporta
     )
 
 
-def _check_choices(method: str, unseen: str) -> None:
-    for name, value, choices in (
-        ("method", method, ("auto", "exact", "sampled")),
-        ("unseen", unseen, tuple(UNSEEN)),
-    ):
-        if value not in choices:
+class _Search:
+    """The values at distinct rows, filled in one way after the other.
+
+    Parameters
+    ----------
+    sample : Sample
+        The sample.
+    rows : RowsAt
+        The rows to explain.
+    method : {"auto", "exact", "sampled"}
+        What is allowed.
+    unseen : {"skip", "stop", "tree"}
+        What to do where the sample has no row with x's value.
+    run : Run
+        Threads and progress.
+    """
+
+    def __init__(
+        self, sample: Sample, rows: RowsAt, *, method: Method, unseen: Unseen, run: Run
+    ) -> None:
+        self.sample, self.rows, self.run = sample, rows, run
+        self.method, self.unseen = method, unseen
+        n, p = len(rows.codes), sample.shape[1]
+        self.values: FloatArray = np.zeros((n, p))
+        self.standard_error: FloatArray = np.zeros((n, p))
+        self.residual: FloatArray = np.zeros(n)
+        self.support: FloatArray = np.ones(n)
+        self.profile: FloatArray | None = None
+        self.methods: tuple[str, ...] = ()
+        self.left: IntArray = np.arange(n)
+        # Paths hold, for every feature, a bit for each row that shares x's value.
+        if 2.0 * sample.sums.size * p / 8 > _MAX_BYTES:
             raise ValueError(
-                f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}. "
-                f"Use the default, {choices[0]!r}, if in doubt."
+                f"X must fit {_MAX_BYTES / 1e9:.0f} GB as bits, one per distinct row, feature and "
+                f"sum; got {count(sample.shape[0], 'distinct row')} of {count(p, 'feature')}. "
+                "Leave out features or rows."
             )
+
+    def find_exact(self) -> None:
+        """Fill in what can be exact within the budget."""
+        if self.method == "sampled":
+            return
+        known = self.rows.row >= 0
+        self._find_known(np.flatnonzero(known))
+        self._find_unseen(np.flatnonzero(~known))
+
+    def find_profile(self) -> None:
+        """Fill in exact values by size of the context."""
+        rows = self.rows.row
+        if self.method == "sampled" or (rows < 0).any():
+            given = "method='sampled'" if self.method == "sampled" else "rows that are not in X"
+            raise ValueError(
+                "profile=True needs exact values at rows of the sample (the size of a context is "
+                f"defined for them); got {given}. Pass method='exact' and rows of X."
+            )
+        plan = cheapest(self.sample, rows, all_features=True)
+        if plan.operations > LIMIT:
+            raise refuse(plan)
+        self.profile = exact_profile(self.sample, rows, run=self.run)
+        self.values = np.asarray(self.profile.sum(axis=2))
+        self.residual = self.sample.impurity(self.sample.sums[rows])
+        self.methods = (f"exact ({plan.method})",)
+
+    def sample_the_rest(self, stopping: Stopping, seed: int) -> None:
+        """Fill in sampled values where there are no exact ones."""
+        if not self.left.size and self.methods:
+            return
+        part = sampled_rows(
+            self.sample,
+            self.rows.codes[self.left],
+            unseen=self.unseen,
+            stopping=stopping,
+            seed=seed,
+            run=self.run,
+        )
+        self.values[self.left], self.standard_error[self.left] = part.values, part.standard_error
+        self.residual[self.left], self.support[self.left] = part.residual, part.support
+        self.methods += ("sampled",)
+
+    @property
+    def _limit(self) -> float:
+        return BUDGET if self.method == "auto" else LIMIT
+
+    def _find_known(self, chosen: IntArray) -> None:
+        if not chosen.size:
+            return
+        rows = self.rows.row[chosen]
+        plan = cheapest(self.sample, rows)
+        if plan.operations > self._limit:
+            if self.method == "exact":
+                raise refuse(plan)
+            return
+        self.values[chosen] = exact_rows(self.sample, rows, plan=plan, run=self.run)
+        self.residual[chosen] = self.sample.impurity(self.sample.sums[rows])
+        self.left = np.setdiff1d(self.left, chosen)
+        self.methods += (f"exact ({plan.method})",)
+
+    def _find_unseen(self, chosen: IntArray) -> None:
+        if not chosen.size:
+            return
+        budget = min(self._limit / len(chosen), _MAX_ROW_SET_OPERATIONS)
+        values, ends = unseen_rows(
+            self.sample, self.rows.codes[chosen], unseen=self.unseen, budget=budget, run=self.run
+        )
+        complete = ends[:, 2] > 0
+        if self.method == "exact" and not complete.all():
+            n_sets = 2.0 ** min(self.sample.shape[1], 1000)
+            raise refuse(Plan("row sets", n_sets * self.sample.shape[1] * 100, n_sets * 64))
+        done = chosen[complete]
+        self.values[done] = values[complete]
+        self.residual[done], self.support[done] = ends[complete, 0], ends[complete, 1]
+        self.left = np.setdiff1d(self.left, done)
+        if done.size:
+            self.methods += ("exact (row sets)",)

@@ -1,21 +1,23 @@
-"""Local relevance (Def. 2): on the sample exactly, and as a statistical statement."""
+"""Local relevance (Definition 2): exact on the sample, and tested for what lies beyond it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from localmdi.infinite.contexts import ContextPairs, context_pairs, count_contexts
-from localmdi.infinite.sample import Sample, read_sample
+from localmdi.infinite.categorical_sample import Sample, read_sample
 from localmdi.infinite.significance import adjust, change_bound, change_p_values, large_enough
+from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.typing import BoolArray, FloatArray, IntArray
+    from localmdi.infinite.encoder import Bins, Missing
+    from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 __all__ = ["LocalRelevance", "local_relevance"]
 
+Control: TypeAlias = Literal["holm", "bonferroni"]
 _MAX_ENTRIES = 2**23
 
 
@@ -27,18 +29,18 @@ class LocalRelevance:
     ----------
     differs : ndarray of bool, shape (n_rows, n_features)
         Whether, in the sample, knowing X_m = x_m changes the frequencies of the output in some
-        context: Def. 2 on the empirical law, exact. Noise differs almost always.
+        context: Definition 2 on the empirical law, exact. Noise differs almost always.
     witness : tuple of tuples
         ``witness[i][m]``: the context that shows it best, as a dict from names to values (that of
         the smallest p-value if one was tested, else the first that differs); None if none does.
     relevant : ndarray of bool, shape (n_rows, n_features)
-        Whether the change is significant. For each row, the probability that any feature is called
-        relevant that is not, is at most `alpha`.
+        Whether the change is significant. For each row, the probability that a feature is called
+        relevant although it is not is at most `alpha`.
     p_value : ndarray of float64, shape (n_rows, n_features)
         Smallest adjusted p-value over the contexts; NaN if none had enough rows to be tested.
     change_bound : ndarray of float64, shape (n_rows, n_features)
         Upper bound, at level 1 − `alpha`, on the change of any class probability in any tested
-        context. Only this supports "irrelevant": say so if the bound is small enough for you.
+        context. Only a small bound is evidence that a feature is irrelevant.
     n_tested : ndarray of int64, shape (n_rows, n_features)
         Number of contexts tested.
     feature_names : tuple of str
@@ -81,22 +83,22 @@ class LocalRelevance:
 
 
 def local_relevance(
-    X: Any,
-    y: Any,
-    at: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    at: ArrayLike,
     *,
     alpha: float = 0.05,
-    control: Literal["holm", "bonferroni"] = "holm",
+    control: Control = "holm",
     min_rows: int = 10,
-    bins: Any = None,
-    missing: Literal["error", "category"] = "error",
+    bins: Bins | None = None,
+    missing: Missing = "error",
 ) -> LocalRelevance:
     """Say which features are locally relevant at some rows, with contexts that show it.
 
     X_m is locally irrelevant at x if knowing X_m = x_m changes the law of the output in no context
-    B = x_B (Def. 2). On a sample that is checked on counts, exactly; whether it holds beyond the
-    sample is tested in every context with enough rows, with control of the error over all
-    features and contexts of a row.
+    B = x_B (Definition 2). On the sample this is checked exactly, on counts. Whether it holds
+    beyond the sample is tested in every context with enough rows; the probability of an error is
+    controlled over all features and contexts of a row.
 
     Parameters
     ----------
@@ -127,18 +129,18 @@ def local_relevance(
     p, n_classes = sample.shape[1], sample.output.n_classes
     if 2.0**p * n_classes > _MAX_ENTRIES:
         raise ValueError(
-            "2^p times the number of classes must be at most 2^23, because every context is looked "
-            f"at; got p={p} and {n_classes} classes. Choose the features that matter first, for "
-            "example by infinite_mdi(X, y).mean()."
+            "2^p times the number of classes must be at most 2^23, because every context is "
+            f"visited; got p={p} and n_classes={n_classes}. Choose the features that matter "
+            "first, for example by infinite_mdi(X, y).mean()."
         )
     rows = sample.rows_at(at)
     if (rows.row < 0).any():
         raise ValueError(
-            "at must hold rows of the sample, because others have contexts without rows. "
+            "at must hold rows of the sample, because other rows have contexts without data. "
             "Leave out the rows that do not occur in X."
         )
     test = _Test(float(alpha), control, min_rows=int(min_rows))
-    codes = sample.encoder.encode(sample.columns)
+    codes = sample.given.codes[sample.given.inverse]
     found = [test.row(sample, codes == x) for x in rows.codes]
     parts = [found[i] for i in rows.inverse]
     shape = (len(parts), p)
@@ -158,15 +160,15 @@ def local_relevance(
 class _Test:
     """What is found for every feature at one row."""
 
-    def __init__(self, alpha: float, control: str, *, min_rows: int) -> None:
+    def __init__(self, alpha: float, control: Control, *, min_rows: int) -> None:
         self.alpha, self.control, self.min_rows = alpha, control, min_rows
 
     def row(self, sample: Sample, matches: BoolArray) -> tuple[FloatArray, ...]:
         """Return differs, p-value, bound, number of tests, and the witness (−1: none)."""
         p = matches.shape[1]
         n_classes = sample.output.n_classes
-        counts = count_contexts(matches, sample.output.label, n_classes=n_classes)
-        features = [context_pairs(counts, m) for m in range(p)]
+        counts = _count_contexts(matches, sample.output.label, n_classes=n_classes)
+        features = [_context_pairs(counts, m) for m in range(p)]
         tested = [self._tested(pairs) for pairs in features]
         n_tested = np.array([t.size for t in tested])
         inside = np.concatenate([f.after[t] for f, t in zip(features, tested, strict=True)])
@@ -189,9 +191,69 @@ class _Test:
                     witness[m] = pairs.known[places[best]]
         return (witness >= 0).astype(float), smallest, largest, n_tested.astype(float), witness
 
-    def _tested(self, pairs: ContextPairs) -> IntArray:
+    def _tested(self, pairs: _ContextPairs) -> IntArray:
         outside = pairs.before - pairs.after
         return np.flatnonzero(large_enough(pairs.after, outside, smallest=self.min_rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _ContextPairs:
+    """Every context B without feature m, and B with it.
+
+    Parameters
+    ----------
+    known : ndarray of int64
+        B as a set of bits; bit j is feature j.
+    before, after : ndarray of float64, shape (n_contexts, n_classes)
+        Class counts of the rows that equal x on B, and on B and m.
+    """
+
+    known: IntArray
+    before: FloatArray
+    after: FloatArray
+
+    @property
+    def changed(self) -> BoolArray:
+        """Whether the frequencies of the classes differ: exact, because counts are whole."""
+        n_before = self.before.sum(axis=1, keepdims=True)
+        n_after = self.after.sum(axis=1, keepdims=True)
+        return np.asarray((self.after * n_before != self.before * n_after).any(axis=1))
+
+
+def _count_contexts(matches: BoolArray, label: AnyArray, *, n_classes: int) -> FloatArray:
+    """Return the class counts of the rows that equal x on each set of features, (2^p, n_classes).
+
+    Parameters
+    ----------
+    matches : ndarray of bool, shape (n_rows, p)
+        On which features each row equals x.
+    label : ndarray of int
+        The class of each row.
+    n_classes : int
+        Number of classes.
+
+    Examples
+    --------
+    >>> _count_contexts(np.array([[True], [False]]), np.array([0, 1]), n_classes=2)
+    array([[1., 1.],
+           [1., 0.]])
+    """
+    p = matches.shape[1]
+    mask = matches @ (1 << np.arange(p))
+    counts = np.bincount(mask * n_classes + label, minlength=2**p * n_classes).astype(np.float64)
+    table: FloatArray = counts.reshape(2**p, n_classes)
+    for j in range(p):
+        halves = table.reshape(-1, 2, 2**j, n_classes)
+        halves[:, 0] += halves[:, 1]
+    return table
+
+
+def _context_pairs(counts: FloatArray, m: int) -> _ContextPairs:
+    """Return the contexts without and with feature m, smaller ones first."""
+    sets = np.arange(len(counts))
+    without = sets[sets >> m & 1 == 0]
+    without = without[np.argsort(np.bitwise_count(without), kind="stable")]
+    return _ContextPairs(without, counts[without], counts[without | 1 << m])
 
 
 def _witnesses(
@@ -215,13 +277,10 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _check(alpha: Any, control: str, *, min_rows: Any) -> None:
+def _check(alpha: float, control: Control, *, min_rows: int) -> None:
     if not isinstance(alpha, float | int) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Use 0.05 if in doubt.")
-    if control not in ("holm", "bonferroni"):
-        raise ValueError(
-            f"control must be 'holm' or 'bonferroni'; got {control!r}. Use 'holm' if in doubt."
-        )
+    as_choice("control", control, choices=get_args(Control))
     if not isinstance(min_rows, int | np.integer) or min_rows < 1:
         raise ValueError(
             f"min_rows must be a whole number, at least 1; got {min_rows!r}. Use 10 if in doubt."

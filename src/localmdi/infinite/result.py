@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localmdi.results import LocalImportance
+from localmdi.results.axes import is_everything, split_key
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    from localmdi.results.axes import Choice
     from localmdi.typing import FloatArray
 
 __all__ = ["InfiniteImportance"]
@@ -39,7 +40,7 @@ class InfiniteImportance(LocalImportance):
     --------
     >>> from localmdi.infinite import infinite_mdi
     >>> infinite_mdi([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    LocalImportance: 4 rows, 2 features, 0 trees, in bits
+    InfiniteImportance: 4 rows, 2 features, in bits
       baseline 1, mean residual 0
       largest by mean |value|:
         x0  0.5
@@ -80,9 +81,7 @@ class InfiniteImportance(LocalImportance):
                [0. , 0.5]])
         """
         if self.profile is None:
-            raise ValueError(
-                "the result must have a profile; it has none. Compute it with profile=True."
-            )
+            raise ValueError("the result has no profile. Compute it with profile=True.")
         return np.asarray(np.average(self.profile, axis=0, weights=self.row_weight))
 
     def plain(self) -> LocalImportance:
@@ -97,11 +96,10 @@ class InfiniteImportance(LocalImportance):
         kept = {field.name: getattr(self, field.name) for field in fields(LocalImportance)}
         return LocalImportance(**kept)
 
-    def __getitem__(self, key: Any) -> InfiniteImportance:
+    def __getitem__(self, key: Choice | tuple[Choice, Choice]) -> InfiniteImportance:
         chosen = self.plain()[key]
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        rows = [rows] if isinstance(rows, int | np.integer) else rows
-        everything = isinstance(columns, slice) and columns == slice(None)
+        rows, columns = split_key(key, len(self), names=self.feature_names)
+        everything = is_everything(columns)
         return InfiniteImportance(
             **{field.name: getattr(chosen, field.name) for field in fields(LocalImportance)},
             support=None if self.support is None else self.support[rows],
@@ -136,19 +134,3 @@ class InfiniteImportance(LocalImportance):
         return LocalImportance.concat(
             [part.plain() if isinstance(part, InfiniteImportance) else part for part in parts]
         )
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plain result to a file; see `LocalImportance.save`.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from localmdi.infinite import infinite_mdi
-        >>> from localmdi.results import load_importance
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "result.lmdi"
-        ...     infinite_mdi([[0], [1]], [0, 1]).save(path)
-        ...     load_importance(path).shape
-        (2, 1)
-        """
-        self.plain().save(path)

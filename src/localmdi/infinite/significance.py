@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["adjust", "change_bound", "change_p_values", "large_enough"]
 
-_SMALL = 5.0  # expected counts below this make the G-test too bold
+_SMALL = 5.0  # expected counts below this make the G-test reject too often
 
 
 def change_p_values(inside: FloatArray, outside: FloatArray) -> FloatArray:
@@ -67,8 +67,8 @@ def _fisher(inside: FloatArray, outside: FloatArray) -> float:
     return float(min(1.0, min(found) * len(classes)))
 
 
-def adjust(p_values: FloatArray, control: str) -> FloatArray:
-    """Return p-values that may be compared with alpha although many tests were made.
+def adjust(p_values: FloatArray, control: Literal["holm", "bonferroni"]) -> FloatArray:
+    """Return p-values corrected for the number of tests, to be compared with alpha.
 
     Examples
     --------
@@ -113,11 +113,5 @@ def change_bound(inside: FloatArray, outside: FloatArray, *, alpha: float) -> Fl
 
 
 def large_enough(inside: FloatArray, outside: FloatArray, *, smallest: int) -> BoolArray:
-    """Tell which contexts have enough rows on both sides.
-
-    Examples
-    --------
-    >>> large_enough(np.array([[9.0]]), np.array([[20.0]]), smallest=10)
-    array([False])
-    """
+    """Tell which contexts have enough rows on both sides."""
     return np.asarray((inside.sum(axis=1) >= smallest) & (outside.sum(axis=1) >= smallest))

@@ -21,7 +21,7 @@ from localmdi.plots.captions import elide, feature_labels
 from localmdi.plots.colours import DIVERGING, contrast, palette
 from localmdi.plots.result_parts import check_rows
 from localmdi.results import LocalImportance
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

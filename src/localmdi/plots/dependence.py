@@ -13,8 +13,8 @@ from localmdi.plots.captions import cell_text, elide, feature_labels, removed_la
 from localmdi.plots.colours import MISSING, REMOVED, ink, palette
 from localmdi.plots.explained_data import Groups, read_data, read_groups
 from localmdi.plots.result_parts import check_local, spread_rows
-from localmdi.results.frames import dense
-from localmdi.results.select import feature_positions
+from localmdi.results.axes import feature_positions
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localmdi._validation import find_missing, learn_categories, read_columns
-from localmdi.results.rows import take_table
+from localmdi.results.axes import take_table
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

@@ -25,7 +25,7 @@ from localmdi.plots.result_parts import (
     mean_absolute,
     spread_rows,
 )
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ import numpy as np
 from localmdi._text import count
 from localmdi.plots.captions import row_title
 from localmdi.results import GlobalImportance, LocalImportance
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
-    from localmdi.results.checks import Matrix
+    from localmdi.results.fields import Matrix
     from localmdi.typing import FloatArray, IntArray
 
 __all__ = [

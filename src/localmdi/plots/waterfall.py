@@ -29,7 +29,7 @@ from localmdi.plots.captions import (
 from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
 from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import check_local, largest_features, row_position
-from localmdi.results.frames import dense
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

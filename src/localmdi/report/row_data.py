@@ -18,8 +18,8 @@ from localmdi.report.json_columns import (
     fit_columns,
     pack,
 )
-from localmdi.results.frames import dense
-from localmdi.results.rows import take_table
+from localmdi.results.axes import take_table
+from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance

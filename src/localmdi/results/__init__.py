@@ -2,8 +2,8 @@
 
 from localmdi.results.global_ import GlobalImportance
 from localmdi.results.interaction import InteractionImportance
-from localmdi.results.load import load_importance
 from localmdi.results.local import LocalImportance
+from localmdi.results.storage import load_importance
 from localmdi.results.top import TopFeatures
 
 __all__ = [

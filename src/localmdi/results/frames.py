@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from localmdi.results.fields import dense
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from localmdi.results.checks import Matrix
+    from localmdi.results.fields import Matrix
     from localmdi.typing import AnyArray, FloatArray, Names
 
 __all__ = [
     "FrameType",
     "columns_to_frame",
-    "dense",
     "matrix_to_arrow",
     "matrix_to_frame",
     "matrix_to_shap",
@@ -24,29 +25,8 @@ __all__ = [
 FrameType: TypeAlias = Literal["pandas", "polars", "pyarrow"] | None
 
 
-def dense(matrix: Matrix) -> FloatArray:
-    """Return a matrix as a NumPy array.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> dense(csr_array(np.eye(2)))
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-
-
 def matrix_to_frame(matrix: Matrix, names: Names, *, row_labels: Any, frame_type: FrameType) -> Any:
-    """Return one column per feature, in the type of the frame that was explained.
-
-    Examples
-    --------
-    >>> matrix_to_frame(np.eye(2), ["a", "b"], row_labels=None, frame_type=None)
-         a    b
-    0  1.0  0.0
-    1  0.0  1.0
-    """
+    """Return one column per feature, in the type of the frame that was explained."""
     if frame_type == "polars":
         import polars
 
@@ -63,13 +43,7 @@ def matrix_to_frame(matrix: Matrix, names: Names, *, row_labels: Any, frame_type
 
 
 def matrix_to_arrow(matrix: Matrix, names: Names) -> Any:
-    """Return a pyarrow table with one column per feature.
-
-    Examples
-    --------
-    >>> matrix_to_arrow(np.eye(2), ["a", "b"]).column_names
-    ['a', 'b']
-    """
+    """Return a pyarrow table with one column per feature."""
     import pyarrow
 
     columns = [pyarrow.array(column) for column in np.ascontiguousarray(dense(matrix).T)]
@@ -77,15 +51,7 @@ def matrix_to_arrow(matrix: Matrix, names: Names) -> Any:
 
 
 def columns_to_frame(columns: Mapping[str, AnyArray], frame_type: FrameType) -> Any:
-    """Return a table of named columns.
-
-    Examples
-    --------
-    >>> columns_to_frame({"a": np.arange(2)}, None)
-       a
-    0  0
-    1  1
-    """
+    """Return a table of named columns."""
     if frame_type == "polars":
         import polars
 
@@ -102,21 +68,17 @@ def columns_to_frame(columns: Mapping[str, AnyArray], frame_type: FrameType) -> 
     return pandas.DataFrame(dict(columns))
 
 
-def matrix_to_shap(matrix: Matrix, names: Names, *, baseline: float | FloatArray, data: Any) -> Any:
-    """Return a shap explanation that starts at minus the baseline and ends at minus the residual.
-
-    Examples
-    --------
-    >>> explanation = matrix_to_shap(np.ones((2, 1)), ["a"], baseline=1.0, data=None)
-    >>> explanation.base_values
-    array([-1., -1.])
-    """
+def matrix_to_shap(
+    matrix: Matrix, names: Names, *, baseline: float | FloatArray | None, data: Any
+) -> Any:
+    """Return a shap explanation that starts at minus the baseline, or at 0 if there is none."""
     import shap
 
     values = np.array(dense(matrix))
+    start = 0.0 if baseline is None else np.negative(baseline)
     return shap.Explanation(
         values=values,
-        base_values=np.broadcast_to(np.negative(baseline), len(values)).copy(),
+        base_values=np.broadcast_to(start, len(values)).copy(),
         data=_data_array(data, len(names)),
         feature_names=list(names),
     )

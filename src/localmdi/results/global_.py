@@ -1,32 +1,33 @@
-"""The result of a global measure: one value per feature."""
+"""The result of a global measure, one value per feature, and the means over rows that give one."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from localmdi.results.checks import (
-    as_count,
-    as_names,
-    as_number,
-    as_text,
-    as_vector,
-)
-from localmdi.results.combine import check_same
+from localmdi._text import count
+from localmdi._validation import is_missing
+from localmdi.results.axes import check_same, group_columns, sum_groups
+from localmdi.results.fields import as_number, as_vector, check_measure, dense
 from localmdi.results.frames import columns_to_frame
-from localmdi.results.groups import group_columns, sum_groups
-from localmdi.results.storage import write_fields
+from localmdi.results.repr import describe_global
+from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import top_of_rows
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from localmdi.typing import FloatArray
+    from numpy.typing import DTypeLike
 
-__all__ = ["GlobalImportance"]
+    from localmdi.results.fields import Measure
+    from localmdi.results.local import LocalImportance
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
+
+__all__ = ["GlobalImportance", "mean_by_label", "mean_of_rows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +49,11 @@ class GlobalImportance:
     weight : float
         Number, or total weight, of the rows behind the values; `merge` weighs by it.
     baseline : float or None
-        Mean impurity at the root, of which the values are parts.
+        Mean impurity at the root, of which the values are parts; None if they are not.
+    measure : {"drop", "gain"}
+        As for `LocalImportance`.
+    honest : bool
+        As for `LocalImportance`.
 
     Examples
     --------
@@ -67,23 +72,21 @@ class GlobalImportance:
     standard_error: FloatArray | None = None
     weight: float = 1.0
     baseline: float | None = None
+    measure: Measure = "drop"
+    honest: bool = False
 
     def __post_init__(self) -> None:
-        names = as_names(self.feature_names)
-        checked: dict[str, Any] = {
-            "feature_names": names,
-            "values": as_vector("values", self.values, length=len(names)),
-            "unit": as_text("unit", self.unit),
-            "n_trees": as_count("n_trees", self.n_trees),
-            "weight": as_number("weight", self.weight),
-        }
+        checked = check_measure(vars(self))
+        n_features = len(checked["feature_names"])
+        checked["values"] = as_vector("values", self.values, length=n_features)
+        checked["weight"] = as_number("weight", self.weight)
         if not 0 <= checked["weight"] < np.inf:
             raise ValueError(
                 f"weight must be finite and not negative; got {self.weight}. "
                 "Pass the number or total weight of the rows."
             )
         if self.standard_error is not None:
-            error = as_vector("standard_error", self.standard_error, length=len(names))
+            error = as_vector("standard_error", self.standard_error, length=n_features)
             checked["standard_error"] = error
         if self.baseline is not None:
             checked["baseline"] = as_number("baseline", self.baseline)
@@ -93,17 +96,11 @@ class GlobalImportance:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        head = f"GlobalImportance: {len(self)} features, {self.n_trees} trees, in {self.unit}"
-        if not len(self):
-            return head
-        top = self.top(5)
-        width = max(len(name) for name, _ in top)
-        lines = [f"  {name:<{width}}  {value:.4g}" for name, value in top]
-        return "\n".join([head, *lines, *["  ..."] * (len(self) > 5)])
+        return describe_global(self)
 
     def normalized(self) -> GlobalImportance:
         """Return the values divided by their sum, in the unit "share"; all 0 stays all 0.
@@ -153,8 +150,8 @@ class GlobalImportance:
         Parameters
         ----------
         mapping : dict of str to sequence of str
-            Group name → names of its features. A group stands where its first feature stood;
-            features in no group stay as they are. There is no standard error of a sum.
+            Group name → names of its features. A group takes the place of its first
+            feature; features in no group stay as they are. There is no standard error of a sum.
 
         Examples
         --------
@@ -211,9 +208,9 @@ class GlobalImportance:
         Parameters
         ----------
         parts : iterable of GlobalImportance
-            Results with the same feature names, unit and number of trees. Parts share trees, so
-            their standard errors do not combine: the merged result has none. The baseline is the
-            weighted mean, if all parts have one.
+            Results with the same feature names, unit, number of trees, measure and `honest`.
+            Parts share trees, so their standard errors do not combine: the merged result has
+            none. The baseline is the weighted mean, if all parts have one.
 
         Examples
         --------
@@ -224,7 +221,8 @@ class GlobalImportance:
         >>> GlobalImportance.merge([one, two]).values
         array([3.])
         """
-        parts = check_same(parts, cls, attributes=("feature_names", "unit", "n_trees"))
+        same = ("feature_names", "unit", "n_trees", "measure", "honest")
+        parts = check_same(parts, cls, attributes=same)
         weight = np.array([part.weight for part in parts])
         total = float(weight.sum())
         if not total > 0:
@@ -254,7 +252,111 @@ class GlobalImportance:
         ...     path = pathlib.Path(folder) / "global.lmdi"
         ...     result.save(path)
         ...     load_importance(path)
-        GlobalImportance: 1 features, 1 trees, in bits
+        GlobalImportance: 1 feature, 1 tree, in bits
           a  0.5
         """
-        write_fields(path, "global", fields={f.name: getattr(self, f.name) for f in fields(self)})
+        save_result(path, self)
+
+
+STORED["global"] = GlobalImportance
+
+
+def mean_of_rows(result: LocalImportance) -> GlobalImportance:
+    """Return the weighted mean of all rows."""
+    baseline, weight = result.baseline, result.row_weight
+    if weight is None:
+        total = float(len(result))
+        _check_weight(total, "a result of no rows")
+        values = result.values.mean(axis=0)
+        if isinstance(baseline, np.ndarray):
+            baseline = float(np.mean(baseline))
+    else:
+        total = float(weight.sum())
+        _check_weight(total, f"row weights that sum to {total}")
+        values = (weight @ result.values) / total
+        if isinstance(baseline, np.ndarray):
+            baseline = float(weight @ baseline) / total
+    mean = _mean(result, values, weight=total, baseline=baseline)
+    return replace(mean, standard_error=result.mean_standard_error)
+
+
+def mean_by_label(result: LocalImportance, labels: ArrayLike) -> dict[Hashable, GlobalImportance]:
+    """Return the weighted mean of the rows of each label, labels sorted if they can be."""
+    n_rows, baseline = len(result), result.baseline
+    names, code = _encode(labels, n_rows)
+    weight = np.ones(n_rows) if result.row_weight is None else result.row_weight
+    total = np.bincount(code, weights=weight, minlength=len(names))
+    share = csr_array((weight, (code, np.arange(n_rows))), shape=(len(names), n_rows))
+    sums = share @ result.values
+    start = np.broadcast_to(0.0 if baseline is None else baseline, n_rows)
+    levels = np.bincount(code, weights=weight * start, minlength=len(names))
+    means = {}
+    for i, name in enumerate(names):
+        _check_weight(total[i], f"row weights of label {name!r} that sum to {total[i]}")
+        row = dense(sums[[i]])[0] / total[i]
+        level = float(levels[i] / total[i]) if isinstance(baseline, np.ndarray) else baseline
+        means[name] = _mean(result, row, weight=float(total[i]), baseline=level)
+    return means
+
+
+def _mean(
+    result: LocalImportance, values: FloatArray, *, weight: float, baseline: float | None
+) -> GlobalImportance:
+    return GlobalImportance(
+        values,
+        unit=result.unit,
+        feature_names=result.feature_names,
+        n_trees=result.n_trees,
+        weight=weight,
+        baseline=baseline,
+        measure=result.measure,
+        honest=result.honest,
+    )
+
+
+def _check_weight(total: float, given: str) -> None:
+    if not total > 0:
+        raise ValueError(
+            f"a mean needs rows of positive total weight; got {given}. "
+            "Select rows, or set row_weight, so that some weight remains."
+        )
+
+
+def _encode(labels: ArrayLike, n_rows: int) -> tuple[list[Hashable], IntArray]:
+    """Return the distinct labels, sorted if they can be, and the position of each row's label."""
+    items = [labels] if isinstance(labels, str) else _items(labels)
+    if len(items) != n_rows:
+        raise ValueError(
+            f"labels must have one entry per row; got {len(items)} for {count(n_rows, 'row')}. "
+            "Pass the labels of exactly these rows."
+        )
+    seen: dict[Any, int] = {}
+    try:
+        code = np.fromiter((seen.setdefault(x, len(seen)) for x in items), np.int64, n_rows)
+    except TypeError as error:
+        raise TypeError(
+            f"labels must be strings, numbers or other hashable values; got one that is not: "
+            f"{error}. Convert the labels to strings."
+        ) from None
+    if any(is_missing(label) for label in seen):
+        raise ValueError(
+            "every row must have a label; got a missing one. Fill it, or select the labelled rows."
+        )
+    names = list(seen)
+    try:
+        names.sort()
+    except TypeError:
+        return names, code
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[[seen[name] for name in names]] = np.arange(len(names))
+    return names, rank[code]
+
+
+def _items(labels: Any) -> list[Any]:
+    """Return labels of any array-like type as a list of Python values."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "mM":
+        return list(labels)  # tolist() would turn nanoseconds into plain integers
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(labels, method):
+            return list(getattr(labels, method)())
+    return list(labels)

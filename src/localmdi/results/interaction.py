@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.results.checks import as_names, as_text, as_vector
-from localmdi.results.select import row_positions
+from localmdi.results.axes import row_positions
+from localmdi.results.fields import as_names, as_text, as_vector
+from localmdi.results.repr import describe_interactions
 
 if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
+    from numpy.typing import DTypeLike
+
+    from localmdi.results.axes import Choice
+    from localmdi.typing import AnyArray, FloatArray
 
 __all__ = ["InteractionImportance"]
 
@@ -45,7 +49,7 @@ class InteractionImportance:
     --------
     >>> values = np.array([[[np.nan, 1.0], [1.0, np.nan]]])
     >>> InteractionImportance(values, ("a", "b"), unit="bits", index="SII")
-    InteractionImportance (SII): 1 rows, 2 features, in bits
+    InteractionImportance (SII): 1 row, 2 features, in bits
       largest by mean |value|:
         a and b  1
     """
@@ -88,10 +92,10 @@ class InteractionImportance:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(self.values, dtype=dtype, copy=copy)
 
-    def __getitem__(self, key: Any) -> InteractionImportance:
+    def __getitem__(self, key: Choice) -> InteractionImportance:
         """Select rows by an int, a slice, a mask or a list of ints.
 
         Examples
@@ -108,19 +112,7 @@ class InteractionImportance:
         return replace(self, **chosen)
 
     def __repr__(self) -> str:
-        n_rows, n_features, _ = self.shape
-        lines = [
-            f"InteractionImportance ({self.index}): {n_rows} rows, {n_features} features, "
-            f"in {self.unit}"
-        ]
-        if n_rows and n_features > 1:
-            lines.append("  largest by mean |value|:")
-            first, second = np.tril_indices(n_features, -1)
-            size = np.abs(self.values[:, first, second]).mean(axis=0)
-            for k in np.argsort(-size, kind="stable")[:3]:
-                pair = f"{self.feature_names[second[k]]} and {self.feature_names[first[k]]}"
-                lines.append(f"    {pair}  {size[k]:.4g}")
-        return "\n".join(lines)
+        return describe_interactions(self)
 
     def mean(self) -> FloatArray:
         """Return the global interactions, (n_features, n_features): the mean over rows.

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from localmdi.results.checks import check_local
-from localmdi.results.combine import check_same, join_fields
-from localmdi.results.frames import (
-    FrameType,
-    dense,
-    matrix_to_arrow,
-    matrix_to_frame,
-    matrix_to_shap,
+from localmdi.results.axes import (
+    check_same,
+    group_columns,
+    join_fields,
+    select_fields,
+    split_key,
+    sum_groups,
 )
-from localmdi.results.global_ import GlobalImportance
-from localmdi.results.groups import group_columns, sum_groups
-from localmdi.results.means import RowMean, mean_by_label, mean_of_rows
-from localmdi.results.rows import select_fields
-from localmdi.results.select import feature_positions, row_positions
-from localmdi.results.storage import write_fields
-from localmdi.results.summary import summary
+from localmdi.results.fields import check_local, dense
+from localmdi.results.frames import matrix_to_arrow, matrix_to_frame, matrix_to_shap
+from localmdi.results.global_ import GlobalImportance, mean_by_label, mean_of_rows
+from localmdi.results.repr import describe_local
+from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import TopFeatures, top_of_rows
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from localmdi.results.checks import Matrix
-    from localmdi.typing import FloatArray
+    from numpy.typing import DTypeLike
+
+    from localmdi.results.axes import Choice
+    from localmdi.results.fields import Matrix, Measure
+    from localmdi.results.frames import FrameType
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray
 
 __all__ = ["LocalImportance"]
 
@@ -41,16 +42,18 @@ class LocalImportance:
 
     For every row ``values.sum(1) == baseline - residual`` up to rounding: from the impurity at the
     root down to what is left at the leaf. Positive values removed uncertainty, negative added it.
+    Measures whose values do not add up to such a difference have no baseline and no residual.
 
     Parameters
     ----------
     values : ndarray or csr_array of float64, shape (n_rows, n_features)
         Mean over trees of the impurity decreases on the row's path, by split feature. Arrays are
         kept as read-only views.
-    baseline : float or ndarray of float64, shape (n_rows,)
+    baseline : float, ndarray of float64 of shape (n_rows,), or None
         Mean over trees of the root's impurity.
-    residual : ndarray of float64, shape (n_rows,)
-        Mean over trees of the impurity of the leaf that the row reached.
+    residual : ndarray of float64, shape (n_rows,), or None
+        Mean over trees of the impurity of the leaf that the row reached; None if and only if
+        `baseline` is.
     unit : str
         "bits", "gini", "variance", "mae" or "poisson".
     feature_names : sequence of str
@@ -72,13 +75,18 @@ class LocalImportance:
         Type of the explained frame; None for arrays.
     method : str or None
         How the values were computed, where there is a choice.
+    measure : {"drop", "gain"}
+        What a split credits to its feature: the drop of the impurity from the node to the child
+        that the row enters, or the split's gain, the same for all rows of the node.
+    honest : bool
+        Whether the impurities come from rows that the trees were not grown on.
 
     Examples
     --------
     >>> import numpy as np
     >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
     ...                 unit="bits", feature_names=("age", "dose"), n_trees=10)
-    LocalImportance: 1 rows, 2 features, 10 trees, in bits
+    LocalImportance: 1 row, 2 features, 10 trees, in bits
       baseline 1, mean residual 0.25
       largest by mean |value|:
         age   0.5
@@ -86,9 +94,9 @@ class LocalImportance:
     """
 
     values: Matrix
-    baseline: float | FloatArray
+    baseline: float | FloatArray | None = None
     _: KW_ONLY
-    residual: FloatArray
+    residual: FloatArray | None = None
     unit: str
     feature_names: tuple[str, ...]
     n_trees: int
@@ -99,6 +107,8 @@ class LocalImportance:
     row_labels: Any = None
     frame_type: FrameType = None
     method: str | None = None
+    measure: Measure = "drop"
+    honest: bool = False
 
     def __post_init__(self) -> None:
         for field, value in check_local(vars(self)).items():
@@ -121,13 +131,13 @@ class LocalImportance:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(dense(self.values), dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        return summary(self)
+        return describe_local(self)
 
-    def __getitem__(self, key: Any) -> LocalImportance:
+    def __getitem__(self, key: Choice | tuple[Choice, Choice]) -> LocalImportance:
         """Select rows, ``result[rows]``, or rows and features, ``result[rows, features]``.
 
         Rows are an int (which keeps the two dimensions), a slice, a mask or a list of ints;
@@ -146,9 +156,7 @@ class LocalImportance:
         array([[0.5 ],
                [0.75]])
         """
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        rows = row_positions(rows, len(self))
-        columns = feature_positions(columns, self.feature_names)
+        rows, columns = split_key(key, len(self), names=self.feature_names)
         return replace(self, **select_fields(self, rows, columns=columns))
 
     def to_frame(self) -> Any:
@@ -192,6 +200,7 @@ class LocalImportance:
         uncertainty; so the base value is minus the baseline, and a plot ends at minus the
         residual. Where shap writes ``E[f(X)]`` read "minus the uncertainty at the root", and for
         ``f(x)`` "minus the uncertainty left at the leaf", in `unit`, e.g. bits; 0 is certainty.
+        Without a baseline the base value is 0, and a plot ends at the sum of the row's values.
         CSR values are made dense: select rows or features of wide results first.
 
         Examples
@@ -235,7 +244,7 @@ class LocalImportance:
         Parameters
         ----------
         mapping : dict of str to sequence of str
-            Group name → names of its features. A group stands where its first feature stood;
+            Group name → names of its features. A group takes the place of its first feature;
             features in no group stay as they are. The result has no standard errors and no data.
 
         Examples
@@ -260,8 +269,10 @@ class LocalImportance:
     @overload
     def mean(self, by: None = None) -> GlobalImportance: ...
     @overload
-    def mean(self, by: Any) -> dict[Any, GlobalImportance]: ...
-    def mean(self, by: Any = None) -> GlobalImportance | dict[Any, GlobalImportance]:
+    def mean(self, by: ArrayLike) -> dict[Hashable, GlobalImportance]: ...
+    def mean(
+        self, by: ArrayLike | None = None
+    ) -> GlobalImportance | dict[Hashable, GlobalImportance]:
         """Return the mean over rows, weighed by `row_weight`.
 
         Parameters
@@ -285,22 +296,7 @@ class LocalImportance:
         >>> result.mean(by=["b", "a"])["a"].values
         array([0.75, 0.  ])
         """
-        if by is None:
-            mean = mean_of_rows(self.values, self.baseline, row_weight=self.row_weight)
-            return self._global(mean, self.mean_standard_error)
-        means = mean_by_label(self.values, self.baseline, row_weight=self.row_weight, labels=by)
-        return {label: self._global(mean, None) for label, mean in means.items()}
-
-    def _global(self, mean: RowMean, standard_error: FloatArray | None) -> GlobalImportance:
-        return GlobalImportance(
-            mean.values,
-            unit=self.unit,
-            feature_names=self.feature_names,
-            n_trees=self.n_trees,
-            standard_error=standard_error,
-            weight=mean.weight,
-            baseline=mean.baseline,
-        )
+        return mean_of_rows(self) if by is None else mean_by_label(self, by)
 
     @classmethod
     def concat(cls, parts: Iterable[LocalImportance]) -> LocalImportance:
@@ -309,9 +305,9 @@ class LocalImportance:
         Parameters
         ----------
         parts : iterable of LocalImportance
-            With the same feature names, unit, number of trees and frame type, all dense or all
-            sparse, with equal float baselines or with arrays. Data, row labels and standard
-            errors are kept if all parts have them.
+            With the same feature names, unit, number of trees, frame type, measure and
+            `honest`, all dense or all sparse, with equal float baselines, with arrays, or all
+            without. Data, row labels and standard errors are kept if all parts have them.
 
         Examples
         --------
@@ -321,12 +317,14 @@ class LocalImportance:
         >>> LocalImportance.concat([part, part]).shape
         (2, 2)
         """
-        same = ("feature_names", "unit", "n_trees", "frame_type")
+        same = ("feature_names", "unit", "n_trees", "frame_type", "measure", "honest")
         parts = check_same(parts, cls, attributes=same)
         return replace(parts[0], **join_fields(parts)) if len(parts) > 1 else parts[0]
 
     def additivity_error(self) -> float:
         """Return the largest ``|values.sum(1) - (baseline - residual)|``: rounding only.
+
+        An error for results without a baseline, whose values add up to no fixed total.
 
         Examples
         --------
@@ -335,13 +333,18 @@ class LocalImportance:
         ...                 unit="bits", feature_names=("age", "dose")).additivity_error()
         0.0
         """
+        if self.baseline is None or self.residual is None:
+            raise ValueError(
+                "additivity needs a result with a baseline and a residual; got one of measure "
+                f"{self.measure!r} without. Its values add up to no fixed total."
+            )
         gap = self.values.sum(axis=1) - (self.baseline - self.residual)
         return float(np.abs(gap).max(initial=0.0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a file that `load_importance` reads, without pickle.
 
-        Not saved: `data`, which you have. Row labels must be integers or texts, or None.
+        Not saved: `data`, which you have. Row labels must be integers or strings, or None.
 
         Examples
         --------
@@ -355,5 +358,7 @@ class LocalImportance:
         ...     load_importance(path).shape
         (1, 2)
         """
-        saved = (field.name for field in fields(self) if field.name != "data")
-        write_fields(path, "local", fields={name: getattr(self, name) for name in saved})
+        save_result(path, self)
+
+
+STORED["local"] = LocalImportance

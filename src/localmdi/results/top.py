@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.results.checks import as_count
+from localmdi._text import count
+from localmdi.results.fields import as_count
 from localmdi.results.frames import FrameType, columns_to_frame
 
 if TYPE_CHECKING:
-    from localmdi.results.checks import Matrix
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.results.fields import Matrix
+    from localmdi.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["TopFeatures", "top_of_rows"]
 
@@ -45,7 +46,7 @@ class TopFeatures:
     ...     np.array([[0.5, -0.75, 0.0]]), 1.0, residual=np.array([1.25]),
     ...     unit="bits", feature_names=("age", "dose", "sex"), n_trees=10)
     >>> result.top(2)
-    TopFeatures: 1 rows, 2 of 3 features
+    TopFeatures: 1 row, 2 of 3 features
       dose -0.75, age 0.5
     """
 
@@ -61,14 +62,15 @@ class TopFeatures:
 
     def __repr__(self) -> str:
         n, k = self.indices.shape
-        lines = [f"TopFeatures: {n} rows, {k} of {len(self.feature_names)} features"]
+        features = count(len(self.feature_names), "feature")
+        lines = [f"TopFeatures: {count(n, 'row')}, {k} of {features}"]
         for indices, values in zip(self.indices[:5], self.values[:5], strict=True):
             pairs = zip(indices, values, strict=True)
             lines.append("  " + ", ".join(f"{self.feature_names[j]} {v:.4g}" for j, v in pairs))
         return "\n".join(lines + ["  ..."] * (n > 5))
 
     @property
-    def names(self) -> Any:
+    def names(self) -> AnyArray:
         """Names of the features, an object array of shape (n_rows, k).
 
         Examples
@@ -77,7 +79,7 @@ class TopFeatures:
         >>> TopFeatures(np.array([[1]]), np.array([[0.5]]), feature_names=("a", "b")).names
         array([['b']], dtype=object)
         """
-        return np.array(self.feature_names, dtype=object)[self.indices]
+        return np.asarray(np.array(self.feature_names, dtype=object)[self.indices])
 
     def to_frame(self) -> Any:
         """Return one line per row and rank: columns row, rank (from 1), feature, value.

@@ -1,8 +1,10 @@
 """The population side of the paper, exact, in pure NumPy: the oracle of everything else.
 
-Read it with the paper in the other hand. It shares no code with the forests it judges. Equation
-numbers are those of the appendix' restatements (Theorem 1 is Eq. 8, Theorem 2 is Eq. 11, so the
-sum rule is Eq. 6). Features are indices from 0, the output is "y", entropies are in bits.
+Read it with the paper at hand. It shares no code with the forests that it judges, and has its own
+formulas on purpose. Equation numbers are those of the restatements in the paper's appendix
+(Theorem 1 is Eq. 8, Theorem 2 is Eq. 11, so the sum rule is Eq. 6); misprints M1, M2, … are listed
+in ``docs/theory/misprints.md``. Features are indices from 0, the output is "y", entropies are in
+bits.
 """
 
 from localmdi.theory.axioms import (

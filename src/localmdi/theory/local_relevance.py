@@ -1,6 +1,6 @@
 """Local relevance of a feature at one instance (Def. 2), with the contexts that show it.
 
-Beside it stands the version of App. F, which compares impurities instead of probabilities.
+The version of App. F, which compares impurities instead of probabilities, is an option.
 """
 
 from __future__ import annotations

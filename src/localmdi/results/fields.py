@@ -1,13 +1,19 @@
-"""What must hold for the fields of a result; arrays pass through as read-only views."""
+"""The fields of results: their types, and what must hold for them.
+
+Arrays pass through as read-only views. To add a field to `LocalImportance`, check it in
+`check_local`; `localmdi.results.axes` says what becomes of it when rows are chosen or joined.
+"""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+
+from localmdi._text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,58 +22,53 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Matrix",
+    "Measure",
+    "as_choice",
     "as_count",
+    "as_flag",
     "as_matrix",
     "as_names",
     "as_number",
     "as_text",
     "as_vector",
     "check_local",
+    "check_measure",
+    "dense",
 ]
 
 # SciPy ships no types, so a type checker sees FloatArray | Any.
 Matrix: TypeAlias = "FloatArray | csr_array"
+Measure: TypeAlias = Literal["drop", "gain"]
+
+
+def dense(matrix: Matrix) -> FloatArray:
+    """Return a matrix as a NumPy array."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def as_text(field: str, value: Any) -> str:
-    """Return a non-empty text.
-
-    Examples
-    --------
-    >>> as_text("unit", "bits")
-    'bits'
-    """
+    """Return a non-empty string."""
     if not isinstance(value, str) or not value:
-        raise TypeError(f"{field} must be a non-empty text; got {reprlib.repr(value)}. Pass a str.")
+        raise TypeError(
+            f"{field} must be a non-empty string; got {reprlib.repr(value)}. Pass a str."
+        )
     return value
 
 
 def as_names(value: Any) -> tuple[str, ...]:
-    """Return feature names as a tuple of texts; a name may occur twice, as in a data frame.
-
-    Examples
-    --------
-    >>> as_names(["age", "dose"])
-    ('age', 'dose')
-    """
+    """Return feature names as a tuple; a name may occur twice, as in a data frame."""
     names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
     # By type: thousands of names are checked for every row that is explained alone.
     if names is None or not all(issubclass(kind, str) for kind in set(map(type, names))):
         raise TypeError(
-            f"feature_names must be a sequence of texts; got {reprlib.repr(value)}. "
+            f"feature_names must be a sequence of strings; got {reprlib.repr(value)}. "
             "Pass tuple(map(str, names))."
         )
     return names
 
 
 def as_count(field: str, value: Any) -> int:
-    """Return a non-negative integer.
-
-    Examples
-    --------
-    >>> as_count("n_trees", 100)
-    100
-    """
+    """Return a non-negative integer."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise TypeError(
             f"{field} must be a non-negative integer; got {reprlib.repr(value)}. Pass an int."
@@ -75,27 +76,33 @@ def as_count(field: str, value: Any) -> int:
     return int(value)
 
 
-def as_number(field: str, value: Any) -> float:
-    """Return a float.
+def as_flag(field: str, value: Any) -> bool:
+    """Return a bool."""
+    if not isinstance(value, bool | np.bool):
+        raise TypeError(f"{field} must be True or False; got {reprlib.repr(value)}. Pass a bool.")
+    return bool(value)
 
-    Examples
-    --------
-    >>> as_number("baseline", 1)
-    1.0
-    """
+
+def as_choice(field: str, value: Any, *, choices: tuple[str | None, ...]) -> Any:
+    """Return one of some values."""
+    if not isinstance(value, str | None) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(
+            f"{field} must be one of {listed}; got {reprlib.repr(value)}. "
+            f"Use {choices[0]!r} if in doubt."
+        )
+    return value
+
+
+def as_number(field: str, value: Any) -> float:
+    """Return a float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{field} must be a number; got {reprlib.repr(value)}. Pass a float.")
     return float(value)
 
 
 def as_vector(field: str, value: Any, *, length: int) -> FloatArray:
-    """Return a read-only view of a float64 array of one dimension and this length.
-
-    Examples
-    --------
-    >>> as_vector("residual", np.zeros(2), length=2).flags.writeable
-    False
-    """
+    """Return a read-only view of a float64 array of one dimension and this length."""
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != (length,):
         raise ValueError(
             f"{field} must be a float64 array of shape ({length},); got {_describe(value)}. "
@@ -105,13 +112,7 @@ def as_vector(field: str, value: Any, *, length: int) -> FloatArray:
 
 
 def as_matrix(field: str, value: Any, *, n_features: int, n_rows: int | None = None) -> Matrix:
-    """Return a read-only view of a float64 matrix, dense or CSR, of these sizes.
-
-    Examples
-    --------
-    >>> as_matrix("values", np.zeros((2, 3)), n_features=3).shape
-    (2, 3)
-    """
+    """Return a read-only view of a float64 matrix, dense or CSR, of these sizes."""
     known = isinstance(value, np.ndarray) or (issparse(value) and value.format == "csr")
     if (
         not known
@@ -129,50 +130,56 @@ def as_matrix(field: str, value: Any, *, n_features: int, n_rows: int | None = N
     return _read_only(value) if isinstance(value, np.ndarray) else _read_only_csr(field, value)
 
 
-def check_local(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the fields of a local result against each other and return them as they are kept.
-
-    Examples
-    --------
-    >>> from localmdi.results import LocalImportance
-    >>> LocalImportance(np.eye(2), 1.0, residual=np.zeros(3), unit="bits",
-    ...                 feature_names=("a", "b"), n_trees=1)
-    Traceback (most recent call last):
-    ValueError: residual must be a float64 array of shape (2,); got float64 of shape (3,)...
-    """
-    names = as_names(fields["feature_names"])
-    values = as_matrix("values", fields["values"], n_features=len(names))
-    n_rows = values.shape[0]
-    baseline = fields["baseline"]
-    checked: dict[str, Any] = {
-        "feature_names": names,
-        "values": values,
-        "baseline": as_vector("baseline", baseline, length=n_rows)
-        if isinstance(baseline, np.ndarray) and baseline.ndim
-        else as_number("baseline", baseline),
-        "residual": as_vector("residual", fields["residual"], length=n_rows),
+def check_measure(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked fields that local and global results share."""
+    return {
+        "feature_names": as_names(fields["feature_names"]),
         "unit": as_text("unit", fields["unit"]),
         "n_trees": as_count("n_trees", fields["n_trees"]),
+        "measure": as_choice("measure", fields["measure"], choices=get_args(Measure)),
+        "honest": as_flag("honest", fields["honest"]),
     }
-    _check_optional(checked, fields, n_rows=n_rows, n_features=len(names))
-    if fields["frame_type"] not in (None, "pandas", "polars", "pyarrow"):
-        raise ValueError(
-            f"frame_type must be 'pandas', 'polars', 'pyarrow' or None; got "
-            f"{reprlib.repr(fields['frame_type'])}. Use None for arrays."
-        )
+
+
+def check_local(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a local result, checked and converted."""
+    checked = check_measure(fields)
+    n_features = len(checked["feature_names"])
+    checked["values"] = as_matrix("values", fields["values"], n_features=n_features)
+    n_rows = checked["values"].shape[0]
+    checked |= _check_ends(fields["baseline"], fields["residual"], n_rows=n_rows)
+    checked |= _check_optional(fields, n_rows=n_rows, n_features=n_features)
+    as_choice("frame_type", fields["frame_type"], choices=(None, "pandas", "polars", "pyarrow"))
     for field, n_dimensions in (("data", 1), ("row_labels", None)):
         given = fields[field]
         if given is not None and getattr(given, "shape", ())[:n_dimensions] != (n_rows,):
             raise ValueError(
-                f"{field} must be None or an array, index or frame with {n_rows} rows; got "
-                f"{_describe(given)}. Convert a list with np.asarray, or correct its shape."
+                f"{field} must be None or an array, index or frame with {count(n_rows, 'row')}; "
+                f"got {_describe(given)}. Convert a list with np.asarray, or correct its shape."
             )
     return checked
 
 
-def _check_optional(
-    checked: dict[str, Any], fields: Mapping[str, Any], *, n_rows: int, n_features: int
-) -> None:
+def _check_ends(baseline: Any, residual: Any, *, n_rows: int) -> dict[str, Any]:
+    if (baseline is None) != (residual is None):
+        absent, given = ("baseline", "residual") if baseline is None else ("residual", "baseline")
+        raise ValueError(
+            f"{absent} must be given together with {given}, or both be None; got {given} only. "
+            "A measure whose credits do not add up to a fixed total has neither."
+        )
+    if baseline is None:
+        return {}
+    per_row = isinstance(baseline, np.ndarray) and baseline.ndim
+    return {
+        "baseline": as_vector("baseline", baseline, length=n_rows)
+        if per_row
+        else as_number("baseline", baseline),
+        "residual": as_vector("residual", residual, length=n_rows),
+    }
+
+
+def _check_optional(fields: Mapping[str, Any], *, n_rows: int, n_features: int) -> dict[str, Any]:
+    checked: dict[str, Any] = {}
     error, mean_error = fields["standard_error"], fields["mean_standard_error"]
     if error is not None:
         checked["standard_error"] = as_matrix(
@@ -192,6 +199,7 @@ def _check_optional(
                 "Pass the sample weights of the rows."
             )
         checked["row_weight"] = weight
+    return checked
 
 
 def _read_only(array: AnyArray) -> AnyArray:

@@ -1,19 +1,32 @@
-"""Sampled paths: unbiased values with standard errors where exact ones are too dear."""
+"""Sampled paths: unbiased values with standard errors, where exact ones are too expensive."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from localmdi.infinite.exact import UNSEEN, Run
 
 if TYPE_CHECKING:
-    from localmdi.infinite.sample import Sample
-    from localmdi.typing import AnyArray, BoolArray, FloatArray
+    from localmdi.infinite.categorical_sample import Sample
+    from localmdi.infinite.encoder import Codes
+    from localmdi.infinite.exact import Unseen
+    from localmdi.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["SampledRows", "Stopping", "read_stopping", "sampled_rows", "seed_of"]
+__all__ = [
+    "RandomState",
+    "SampledRows",
+    "Stopping",
+    "check_n_paths",
+    "read_stopping",
+    "sampled_rows",
+    "seed_of",
+    "standard_error",
+]
+
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 _Z = 1.959963984540054  # 97.5 % of the normal law lie below
 _FIRST_ROUND = 64  # pairs; fewer than 50 give intervals that are too short
@@ -23,13 +36,7 @@ _DEFAULT_TOL = 0.01
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop: all 95 % intervals of a row reach at most `tol` to both sides, or at the end.
-
-    Examples
-    --------
-    >>> Stopping(tol=0.01, n_pairs=100).tol
-    0.01
-    """
+    """When to stop: half of each 95 % interval of a row is at most `tol`, or after `n_pairs`."""
 
     tol: float
     n_pairs: int
@@ -37,17 +44,7 @@ class Stopping:
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """Means over paths at distinct rows.
-
-    Examples
-    --------
-    >>> from localmdi.infinite.sample import read_sample
-    >>> sample = read_sample([[0], [1]], [0, 1])
-    >>> sampled_rows(sample, sample.codes, unseen="skip", stopping=Stopping(0.0, 64), seed=0,
-    ...              run=Run()).values
-    array([[1.],
-           [1.]])
-    """
+    """Means over paths at distinct rows."""
 
     values: FloatArray
     standard_error: FloatArray
@@ -55,7 +52,7 @@ class SampledRows:
     support: FloatArray
 
 
-def read_stopping(tol: Any, n_paths: Any, *, baseline: float) -> Stopping:
+def read_stopping(tol: float | None, n_paths: int | None, *, baseline: float) -> Stopping:
     """Check the stopping rule; by default one percent of the baseline, or 20,000 paths.
 
     Examples
@@ -70,23 +67,22 @@ def read_stopping(tol: Any, n_paths: Any, *, baseline: float) -> Stopping:
         )
     if n_paths is None:
         return Stopping(_DEFAULT_TOL * baseline if tol is None else float(tol), _MAX_PAIRS)
+    return Stopping(0.0 if tol is None else float(tol), (check_n_paths(n_paths) + 1) // 2)
+
+
+def check_n_paths(n_paths: int) -> int:
+    """Check the number of sampled paths; two pairs are the fewest with a standard error."""
     whole = isinstance(n_paths, int | np.integer) and not isinstance(n_paths, bool)
     if not whole or n_paths < 4:
         raise ValueError(
             f"n_paths must be a whole number, at least 4; got {n_paths!r}. "
-            "About 1000 give three digits; standard errors need 100 or more to be honest."
+            "About 1000 give three digits; standard errors are reliable from 100 on."
         )
-    return Stopping(0.0 if tol is None else float(tol), (int(n_paths) + 1) // 2)
+    return int(n_paths)
 
 
-def seed_of(random_state: Any) -> int:
-    """Return a seed from None, an int, a RandomState or a Generator.
-
-    Examples
-    --------
-    >>> seed_of(0) == seed_of(0)
-    True
-    """
+def seed_of(random_state: RandomState) -> int:
+    """Return a seed from None, an int, a RandomState or a Generator."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     from sklearn.utils import check_random_state
@@ -95,7 +91,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def sampled_rows(
-    sample: Sample, codes: AnyArray, *, unseen: str, stopping: Stopping, seed: int, run: Run
+    sample: Sample, codes: Codes, *, unseen: Unseen, stopping: Stopping, seed: int, run: Run
 ) -> SampledRows:
     """Sample pairs of antithetic paths at distinct rows until their intervals are short enough.
 
@@ -104,7 +100,7 @@ def sampled_rows(
 
     Examples
     --------
-    >>> from localmdi.infinite.sample import read_sample
+    >>> from localmdi.infinite.categorical_sample import read_sample
     >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     >>> sampled_rows(sample, sample.codes[:1], unseen="skip", stopping=Stopping(0.1, 64), seed=0,
     ...              run=Run()).values
@@ -131,11 +127,12 @@ def sampled_rows(
         run.advance(int(finished.sum()) if done < stopping.n_pairs else len(active))
         active = active[~finished]
     n = n_pairs[:, np.newaxis]
-    error = _standard_error(sums / n, squares / n, n=n)
+    error = standard_error(sums / n, squares / n, n=n)
     return SampledRows(sums / n, error, ends[0] / n_pairs, ends[1] / n_pairs)
 
 
-def _standard_error(mean: FloatArray, square: FloatArray, *, n: Any) -> FloatArray:
+def standard_error(mean: FloatArray, square: FloatArray, *, n: int | IntArray) -> FloatArray:
+    """Return the standard error of means over n pairs, from the means and those of the squares."""
     # What cancels in the difference is rounding, not variance.
     spread = square - mean**2
     spread = np.where(spread > 1e-14 * square, spread, 0.0)
@@ -145,4 +142,4 @@ def _standard_error(mean: FloatArray, square: FloatArray, *, n: Any) -> FloatArr
 def _is_short(mean: FloatArray, square: FloatArray, *, n: int, tol: float) -> BoolArray:
     if tol == 0.0:
         return np.zeros(len(mean), dtype=bool)
-    return np.asarray((_Z * _standard_error(mean, square, n=n) <= tol).all(axis=1))
+    return np.asarray((_Z * standard_error(mean, square, n=n) <= tol).all(axis=1))

@@ -1,0 +1,298 @@
+"""The sample (X, y) as the kernels see it: distinct rows, and what is known of y in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localmdi import _core
+from localmdi._criteria import Criterion, criterion_names, find_criterion
+from localmdi._validation import (
+    Columns,
+    check_names,
+    check_sample_weight,
+    check_target,
+    find_missing,
+    learn_categories,
+    read_columns,
+)
+from localmdi.infinite.encoder import Encoder, learn_encoder
+
+if TYPE_CHECKING:
+    from localmdi.infinite.encoder import Bins, Codes, Missing
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
+
+__all__ = ["Output", "RowsAt", "Sample", "read_output", "read_sample"]
+
+_HEAVY = 1e150  # the square of a sum of such weights would overflow
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """The output of every row of a sample; made by `read_output`.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        The impurity; it says which sums are needed.
+    label : ndarray of int64
+        The class, or the number of the distinct value, of every row.
+    numbers : ndarray of float64 or None
+        For the variance: the values, minus their mean so that squares keep their digits.
+    n_classes : int
+        Number of distinct values.
+    """
+
+    criterion: Criterion
+    label: IntArray
+    numbers: FloatArray | None
+    n_classes: int
+
+    @property
+    def n_sums(self) -> int:
+        """How many sums an impurity needs: one per class, or weight, sum and sum of squares."""
+        return 3 if self.numbers is not None else self.n_classes
+
+    def of_rows(self, rows: IntArray) -> Output:
+        """Return the output of some rows."""
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return replace(self, label=self.label[rows], numbers=numbers)
+
+    def sums(self, group: IntArray, n_groups: int, *, weight: FloatArray) -> FloatArray:
+        """Return the sums of groups of rows, (n_groups, n_sums).
+
+        Examples
+        --------
+        >>> output = read_output(["no", "yes", "yes"], 3, criterion="entropy")
+        >>> output.sums(np.array([0, 0, 1]), 2, weight=np.ones(3))
+        array([[1., 1.],
+               [0., 1.]])
+        """
+        if self.numbers is not None:
+            parts = (weight, weight * self.numbers, weight * self.numbers**2)
+            return np.stack([np.bincount(group, part, n_groups) for part in parts], axis=1)
+        cell = group * self.n_sums + self.label
+        sums: FloatArray = np.bincount(cell, weight, n_groups * self.n_sums).astype(np.float64)
+        return sums.reshape(n_groups, self.n_sums)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsAt:
+    """The rows to explain.
+
+    Parameters
+    ----------
+    columns : Columns
+        As they were given.
+    codes : ndarray of int32, shape (n_distinct, n_features)
+        The distinct ones among them.
+    row : ndarray of int64, shape (n_distinct,)
+        Their positions among the distinct rows of the sample; −1 if they are not in it.
+    inverse : ndarray of int64, shape (n_rows,)
+        Which of the distinct ones each row is.
+
+    Examples
+    --------
+    >>> sample = read_sample([[0], [1]], [0, 1])
+    >>> sample.rows_at([[1], [2], [1]]).row
+    array([ 1, -1])
+    """
+
+    columns: Columns
+    codes: Codes
+    row: IntArray
+    inverse: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A categorical sample; made by `read_sample`.
+
+    Parameters
+    ----------
+    given : RowsAt
+        The rows of X, those of weight zero included.
+    row_weight : ndarray of float64, shape (n_rows,), or None
+        `sample_weight` as it was given.
+    encoder : Encoder
+        How columns become codes.
+    output : Output
+        y.
+    codes : ndarray of int32, shape (n_distinct, n_features)
+        The distinct rows with a positive weight.
+    sums : ndarray of float64, shape (n_distinct, n_sums)
+        What is known of the output in each of them.
+    kernel : _core.CategoricalSample
+        The same for the kernels.
+    """
+
+    given: RowsAt
+    row_weight: FloatArray | None
+    encoder: Encoder
+    output: Output
+    codes: Codes
+    sums: FloatArray
+    kernel: _core.CategoricalSample
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of distinct rows and number of features."""
+        return self.codes.shape[0], self.codes.shape[1]
+
+    @property
+    def unit(self) -> str:
+        """The unit of the impurity."""
+        return self.output.criterion.unit
+
+    @cached_property
+    def baseline(self) -> float:
+        """The impurity of the whole sample."""
+        return float(self.impurity(self.sums.sum(axis=0, keepdims=True))[0])
+
+    def impurity(self, sums: FloatArray) -> FloatArray:
+        """Return the impurities of sums, (n, n_sums)."""
+        formula = self.output.criterion.formula
+        assert formula is not None  # read_output accepts only criteria that are computed
+        return formula(sums)
+
+    def rows_at(self, at: ArrayLike | None) -> RowsAt:
+        """Find the rows to explain among the rows of the sample; None means X itself."""
+        if at is None:
+            return self.given
+        columns = read_columns(at)
+        if columns.shape[1] != self.shape[1]:
+            raise ValueError(
+                f"at must have the columns of X, {self.shape[1]}; got {columns.shape[1]}. "
+                "Pass rows with the same features in the same order."
+            )
+        check_names(columns.names, self.given.columns.names)
+        codes, inverse = _distinct(self.encoder.encode(columns))
+        known = {row.tobytes(): i for i, row in enumerate(self.codes)}
+        row = np.array([known.get(code.tobytes(), -1) for code in codes], dtype=np.int64)
+        return RowsAt(columns, codes, row, inverse)
+
+
+def read_sample(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    criterion: str = "entropy",
+    sample_weight: ArrayLike | None = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+) -> Sample:
+    """Check and encode a sample; rows of weight zero do not belong to it.
+
+    Examples
+    --------
+    >>> sample = read_sample([["a"], ["b"], ["a"]], [0, 1, 1], sample_weight=[1, 0, 1])
+    >>> sample.codes, sample.sums, sample.given.row
+    (array([[0]], dtype=int32), array([[1., 1.]]), array([ 0, -1]))
+    """
+    columns = read_columns(X)
+    n, p = columns.shape
+    if n == 0 or p == 0:
+        raise ValueError(
+            f"X must have at least one row and one feature; got shape {(n, p)}. "
+            "Pass the sample that a forest would be grown on."
+        )
+    output = read_output(y, n, criterion=criterion)
+    weight = check_sample_weight(sample_weight, n)
+    row_weight = None if sample_weight is None else weight
+    if weight.max() > _HEAVY / n:
+        weight = weight / weight.max()
+    encoder, every = learn_encoder(columns, bins=bins, missing=missing)
+    distinct, inverse = _distinct(every)
+    used = np.flatnonzero(weight > 0)
+    belongs = np.bincount(inverse[used], minlength=len(distinct)) > 0
+    row = np.where(belongs, np.cumsum(belongs) - 1, -1)
+    codes, group, part = distinct[belongs], row[inverse[used]], output.of_rows(used)
+    sums = part.sums(group, len(codes), weight=weight[used])
+    kernel = _kernel(codes, part, group=group, sums=sums)
+    given = RowsAt(columns, distinct, row, inverse)
+    return Sample(given, row_weight, encoder, output, codes, sums, kernel)
+
+
+def read_output(y: ArrayLike, n_rows: int, *, criterion: str) -> Output:
+    """Check y against the criterion.
+
+    Examples
+    --------
+    >>> read_output([0.5, 1.5], 2, criterion="entropy")
+    Traceback (most recent call last):
+        ...
+    ValueError: y must hold classes for criterion 'entropy'; got measured numbers. ...
+    """
+    found = find_criterion(criterion, among=criterion_names(computed=True))
+    target = check_target(y, n_rows)
+    if target.ndim != 1:
+        raise ValueError(
+            f"y must have one value per row; got shape {target.shape}. "
+            "Pass one target at a time, for example y[:, 0]."
+        )
+    if find_missing(target).any():
+        raise ValueError("y must not contain missing values. Remove the rows without a value.")
+    numbers = _check_numbers(target) if found.target == "numbers" else None
+    if numbers is None and target.dtype.kind == "f" and (target != np.floor(target)).any():
+        raise ValueError(
+            f"y must hold classes for criterion {criterion!r}; got measured numbers. "
+            "Use criterion='variance', or cut y into classes."
+        )
+    learned = learn_categories(target)
+    return Output(found, learned.encode(target), numbers, len(learned.values))
+
+
+def _check_numbers(target: AnyArray) -> FloatArray:
+    try:
+        numbers = target.astype(np.float64) if target.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        numbers = None
+    if numbers is None or not np.isfinite(numbers).all():
+        raise ValueError(
+            "y must hold finite numbers for criterion 'variance'; got other values. "
+            "Use criterion='entropy' or 'gini' for classes."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred: FloatArray = numbers - numbers.mean()
+        if not np.isfinite(centred @ centred):
+            raise ValueError(
+                "the squares of y must have a finite sum; got numbers too large. Rescale y."
+            )
+    return centred
+
+
+def _distinct(codes: Codes) -> tuple[Codes, IntArray]:
+    # Rows as blocks of bytes sort much faster than np.unique over an axis.
+    codes = np.ascontiguousarray(codes)
+    if len(codes) == 0:
+        return codes, np.empty(0, dtype=np.int64)
+    block = codes.view(np.dtype((np.void, codes.dtype.itemsize * codes.shape[1]))).ravel()
+    _, first, inverse = np.unique(block, return_index=True, return_inverse=True)
+    return codes[first], inverse.ravel().astype(np.int64)
+
+
+def _kernel(
+    codes: Codes, output: Output, *, group: IntArray, sums: FloatArray
+) -> _core.CategoricalSample:
+    label = output.label.astype(np.int32)
+    smallest = np.full(len(codes), output.n_classes, dtype=np.int32)
+    largest = np.full(len(codes), -1, dtype=np.int32)
+    np.minimum.at(smallest, group, label)
+    np.maximum.at(largest, group, label)
+    keep = np.ones(sums.shape, dtype=bool) if output.numbers is not None else sums > 0
+    row, slot = np.nonzero(keep)
+    offset = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(codes)))])
+    code = output.criterion.kernel
+    assert code is not None  # read_output accepts only criteria that are computed
+    return _core.CategoricalSample(
+        codes,
+        offset.astype(np.int64),
+        slot.astype(np.int32),
+        sums[row, slot],
+        np.where(smallest == largest, smallest, -1).astype(np.int32),
+        output.n_sums,
+        code,
+    )
