@@ -13,27 +13,35 @@ FAST = ("--target", "y", "--trees", "3")
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("empty.csv", b"", "it is empty"),
-        ("blank.csv", b"\n\n", "it is empty"),
-        ("header.csv", b"x,y\n", "it has column names only"),
+        ("empty.csv", b"", "'empty.csv' is empty; a table needs a line of column names"),
+        ("blank.csv", b"\n\n", "'blank.csv' is empty"),
+        ("header.csv", b"x,y\n", "'header.csv' has no rows, only column names"),
         ("latin.csv", "x,y\ncafé,1\nthé,2\n".encode("latin1"), "--encoding latin1"),
         ("names.csv", "é,y\n1,1\n2,2\n".encode("latin1"), "--encoding latin1"),
         ("ragged.csv", b"x,y\n1,2\n3\n", "Expected 2 columns, got 1"),
-        ("twice.csv", b"x,x,y\n1,2,3\n4,5,6\n", "'x' stands there more than once"),
-        ("one.csv", b"x,y\n1,a\n2,a\n", "at least two different values; got one"),
-        ("none.csv", b"x,y\n1,\n2,\n", "at least two different values; got none"),
-        ("alone.csv", b"y\n1\n2\n", "a column besides the target"),
+        (
+            "twice.csv",
+            b"x,x,y\n1,2,3\n4,5,6\n",
+            "must be unique; 'twice.csv' has 'x' more than once",
+        ),
+        ("one.csv", b"x,y\n1,a\n2,a\n", "at least two distinct values; got one"),
+        ("none.csv", b"x,y\n1,\n2,\n", "at least two distinct values; got none"),
+        ("alone.csv", b"y\n1\n2\n", "no column to learn from besides the target"),
         ("dates.csv", b"x,y\n2024-01-31,a\n2024-02-01,b\n", "column 'x' holds dates"),
         ("times.csv", b"x,y\n31.1.2024 10:00,a\n1.2.2024 9:30,b\n", "column 'x' holds dates"),
-        ("when.csv", b"x,y\n1,2024-01-31\n2,2024-02-01\n", "it holds dates"),
-        ("lie.parquet", b"x,y\n1,2\n", "begins like something else"),
-        ("lie.csv", b"PAR1abcd", "begins like Parquet"),
-        ("lie.csv", b"\x1f\x8b\x08\x00", "begins like gzip"),
-        ("lie.csv.gz", b"x,y\n1,2\n", "begins like something else"),
-        ("excel.csv", b"PK\x03\x04rest", "begins like a zip archive"),
-        ("broken.parquet", b"PAR1 and no more", "a readable Parquet file"),
-        ("broken.feather", b"ARROW1 and no more", "a readable Feather file"),
-        ("broken.csv.gz", b"\x1f\x8b\x08\x00 and no more", "a readable CSV file"),
+        (
+            "when.csv",
+            b"x,y\n1,2024-01-31\n2,2024-02-01\n",
+            "must hold classes or numbers, not dates",
+        ),
+        ("lie.parquet", b"x,y\n1,2\n", "says Parquet, but the content is not Parquet"),
+        ("lie.csv", b"PAR1abcd", "says CSV, but the content looks like Parquet"),
+        ("lie.csv", b"\x1f\x8b\x08\x00", "says CSV, but the content looks like gzip"),
+        ("lie.csv.gz", b"x,y\n1,2\n", "says gzip, but the content is not gzip"),
+        ("excel.csv", b"PK\x03\x04rest", "says CSV, but the content looks like a zip archive"),
+        ("broken.parquet", b"PAR1 and no more", "is not a readable Parquet file"),
+        ("broken.feather", b"ARROW1 and no more", "is not a readable Feather file"),
+        ("broken.csv.gz", b"\x1f\x8b\x08\x00 and no more", "is not a readable CSV file"),
         ("table.xlsx", b"PK", "must end in .csv, .tsv"),
         ("infinite.csv", b"x,y\ninf,a\n2,b\n", "finite"),
     ],
@@ -55,7 +63,10 @@ def test_another_separator(run, write):
     path = write("a.csv", "x;y\n1;a\n2;b\n")
     outcome = run("explain", path, *FAST)
     assert outcome.code == 2
-    assert "--separator" in outcome.complaint
+    assert (
+        "no column 'y'; 'a.csv' has 'x;y'. Use --separator to set the delimiter."
+        in outcome.complaint
+    )
     document = json.loads(run("explain", path, *FAST, "--json", "--separator", ";").out)
     assert document["columns"] == {"x": "number"}
 
@@ -73,7 +84,7 @@ def test_a_huge_cell(run, write):
     path = write("huge.csv", f"x,y\nsmall,b\n{'z' * 3_000_000},a\n")
     outcome = run("explain", path, *FAST)
     assert outcome.code == 1
-    assert "lines of at most 1 MB" in outcome.complaint
+    assert "has a line of more than 1 MB" in outcome.complaint
 
 
 def test_a_type_that_changes_late(run, write):
@@ -138,7 +149,7 @@ def test_the_index_of_pandas_is_no_feature(run, tmp_path):
     for path in ("a.csv", "a.parquet"):
         outcome = run("explain", path, *FAST, "--json")
         assert list(json.loads(outcome.out)["mean"]) == ["x"]
-        assert "only numbers the rows" in outcome.err
+        assert "a column without a name is ignored; it only numbers the rows" in outcome.err
 
 
 def test_types_of_parquet(run, tmp_path):
@@ -188,4 +199,4 @@ def test_dates_as_categories(run, write):
 def test_no_rows_in_parquet(run, tmp_path):
     empty = pa.table({"x": pa.array([], pa.float64()), "y": pa.array([], pa.string())})
     parquet.write_table(empty, tmp_path / "a.parquet")
-    assert "it has column names only" in run("explain", "a.parquet", *FAST).complaint
+    assert "has no rows, only column names" in run("explain", "a.parquet", *FAST).complaint

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -79,10 +80,13 @@ def test_summary(run, people):
     outcome = run("explain", people, *FAST, "--show", "2")
     assert outcome.code == 0
     text = outcome.out
-    assert "sick is the target of a classification (texts)" in text
+    assert "target sick: classification (strings)" in text
     assert "age: number, 1 missing" in text
     assert "city: 3 categories, 1 missing" in text
+    assert "Uncertainty before anything is known: 1.0000 bits; left on average: 0.0000 bits" in text
+    assert "Mean uncertainty removed by each feature, in bits" in text
     assert "1.0000 bits of uncertainty before anything is known" in text
+    assert "0.0000 bits left" in text
     assert "Row 0, target no, predicted no" in text
     assert "Row 1, target yes, predicted yes" in text
     assert "Row 2" not in text
@@ -115,13 +119,34 @@ def test_rows(run, people):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"), [("8", "row 8 does not: the file has 8 rows"), ("8:9", "none of those")]
+    ("rows", "said"),
+    [
+        ("8", "no row 8; the file has 8 rows, counted from 0"),
+        ("8:9", "no row selected; the file has 8 rows"),
+    ],
 )
 def test_rows_that_do_not_exist(run, people, rows, said):
     outcome = run("explain", people, *FAST, "--rows", rows, "-o", "out.csv")
     assert outcome.code == 1
     assert said in outcome.complaint
     assert not people.with_name("out.csv").exists()
+
+
+def test_singular_and_plural(run, write):
+    wrong = re.compile(r"\b(1 \w*(rows|trees|features|bits|categories|columns|cells)|0 trees)\b")
+    path = write("a.csv", "x,y\na,0\na,1\n")
+    one = write("one.csv", "x\na\n")
+    save = ["--save-model", "f.lmdi"]
+    outcome = run("explain", path, "--target", "y", "--trees", "1", "--rows", "0", *save)
+    assert f"{path}: 1 row, 1 feature; 1 tree fitted on 2 rows\n" in outcome.out
+    assert "  x: 1 category\n" in outcome.out
+    infinite = run("infinite", path, "--target", "y", "--at", "0")
+    beyond = run("explain", one, "--model", "f.lmdi", "--rows", "5")
+    assert beyond.complaint.startswith("no row 5; the file has 1 row, counted from 0.")
+    none = run("explain", one, "--model", "f.lmdi", "--rows", "5:")
+    assert none.complaint.startswith("no row selected; the file has 1 row, counted from 0.")
+    for text in (outcome.out, infinite.out, beyond.err, none.err):
+        assert not wrong.search(text), text
 
 
 def test_regression(run, people):
@@ -164,7 +189,7 @@ def test_task_by_option(run, write):
     assert json.loads(run(*arguments, "--task", "regression").out)["unit"] == "variance"
     texts = write("b.csv", "x,y\n1,a\n2,b\n")
     outcome = run("explain", texts, "--target", "y", "--task", "regression")
-    assert "of a regression must hold numbers" in outcome.complaint
+    assert "of a regression must hold numbers, not strings" in outcome.complaint
     measured = write("c.csv", "x,y\n1,0.5\n2,1.5\n")
     arguments = ["explain", measured, "--target", "y", "--trees", "3", "--json"]
     document = json.loads(run(*arguments, "--task", "classification").out)
@@ -201,20 +226,20 @@ def test_no_prediction(run, people):
 
 
 def test_many_rows_grow_fewer_trees(run, people, monkeypatch):
-    from localmdi.cli import fitting
+    from localmdi.cli.tables import training
 
-    monkeypatch.setattr(fitting, "_MOST_PATHS", 900)
+    monkeypatch.setattr(training, "_MOST_PATHS", 900)
     outcome = run("explain", people, "--target", "sick", "--json")
     document = json.loads(outcome.out)
     assert document["trees"] == 112
-    assert "112 trees are grown instead of 1,000" in outcome.err
+    assert "growing 112 trees instead of 1,000" in outcome.err
 
 
 def test_columns_that_only_name_the_rows(run, write):
     lines = [f"n{i},{i % 3},{'ab'[i % 2]}" for i in range(30)]
     path = write("a.csv", "\n".join(["name,x,y", *lines]))
     outcome = run("explain", path, "--target", "y", "--trees", "3")
-    assert "column 'name' has another value in every row" in outcome.err
+    assert "column 'name' has a different value in every row, like an identifier" in outcome.err
     assert "note" not in run("explain", path, "--target", "y", "--trees", "3", "--drop", "name").err
 
 
@@ -254,12 +279,12 @@ def test_many_columns_are_told_by_kind(run, write):
     lines = [",".join([*["1"] * 24, "c", "ab"[i % 2]]) for i in range(4)]
     path = write("a.csv", "\n".join([",".join([*names, "y"]), *lines]))
     outcome = run("explain", path, "--target", "y", "--trees", "2")
-    assert "24 columns of numbers: x0, x1, x2, x3, x4, …" in outcome.out
-    assert "1 column of categories: x24" in outcome.out
+    assert "24 numeric columns: x0, x1, x2, x3, x4, …" in outcome.out
+    assert "1 categorical column: x24" in outcome.out
 
 
 def test_quiet(run, write):
     path = write("a.csv", "x,y\n1,a\n2,b\n3,\n")
     arguments = ["explain", path, "--target", "y", "--trees", "3"]
-    assert "1 row without a value of 'y' teaches nothing" in run(*arguments).err
+    assert "1 row without a value of 'y' is not learned from" in run(*arguments).err
     assert run(*arguments, "--quiet").err == ""

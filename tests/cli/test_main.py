@@ -1,5 +1,6 @@
 """The command as a process: what it loads, how it ends, what it says when it cannot."""
 
+import dataclasses
 import io
 import json
 import os
@@ -14,7 +15,8 @@ import pytest
 
 import localmdi
 from localmdi.cli import main
-from localmdi.cli.group import build_group
+from localmdi.cli.app import build_group
+from localmdi.cli.commands import demo, explain, global_, infinite
 
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "pandas", "matplotlib", "jinja2", "altair"}
 
@@ -25,7 +27,17 @@ def python(code, *arguments):
     )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["explain", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["explain", "--help"],
+        ["global", "--help"],
+        ["infinite", "--help"],
+        ["demo", "--help"],
+        ["--version"],
+    ],
+)
 def test_help_loads_nothing_heavy(arguments):
     code = (
         "import json, sys; from localmdi.cli import main; code = main(sys.argv[1:]); "
@@ -34,6 +46,21 @@ def test_help_loads_nothing_heavy(arguments):
     code, *modules = json.loads(python(code, *arguments).stderr)
     assert code == 0
     assert HEAVY.isdisjoint(modules)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("demo", demo.DemoSettings),
+        ("explain", explain.ExplainSettings),
+        ("global", global_.GlobalSettings),
+        ("infinite", infinite.InfiniteSettings),
+    ],
+)
+def test_every_option_has_a_setting(name, settings):
+    options = {param.name for param in build_group().get_command(None, name).params}
+    fields = {field.name for field in dataclasses.fields(settings)}
+    assert options == fields - ({"task"} if name == "infinite" else set()) | {"debug"}
 
 
 def test_help_answers_at_once():
@@ -105,22 +132,34 @@ def test_help_without_arguments(run):
         (["explain", "people.csv", "--colour", "red"], "No such option '--colour'"),
         (["explain", "no.csv", "--target", "sick"], "File 'no.csv' does not exist"),
         (["explain", ".", "--target", "sick"], "is a directory"),
-        (["explain", "people.csv"], "--target must name the column"),
+        (["explain", "people.csv"], "--target must name the column to learn; the table has 'sex'"),
         (["explain", "people.csv", "--target", "age", "--trees", "0"], "--trees"),
         (["explain", "people.csv", "--target", "age", "--jobs", "0"], "--jobs"),
         (["explain", "people.csv", "--target", "age", "--rows", "-3"], "rows must be numbers"),
-        (["explain", "people.csv", "--target", "age", "--max-features", "1.5"], "share in (0, 1]"),
+        (
+            ["explain", "people.csv", "--target", "age", "--max-features", "1.5"],
+            "fraction in (0, 1]",
+        ),
         (["explain", "people.csv", "--target", "age", "--separator", ";;"], "one ASCII character"),
-        (["explain", "people.csv", "--target", "age", "--encoding", "klingon"], "klingon"),
-        (["explain", "people.csv", "--target", "height"], "'height' is none: it has 'sex', 'age'"),
-        (["explain", "people.csv", "--target", "sick", "--drop", "height"], "--drop must name"),
+        (
+            ["explain", "people.csv", "--target", "age", "--encoding", "klingon"],
+            "no encoding 'klingon'",
+        ),
+        (
+            ["explain", "people.csv", "--target", "height"],
+            "--target: no column 'height'; 'people.csv' has 'sex', 'age', 'city', 'sick'",
+        ),
+        (
+            ["explain", "people.csv", "--target", "sick", "--drop", "height"],
+            "--drop: no column 'height'",
+        ),
         (["explain", "people.csv", "--target", "sick", "--drop", "sick"], "--target must not be"),
         (["infinite", "people.csv", "--target", "sick", "--bins", "few"], "got 'few'"),
         (
             ["infinite", "people.csv", "--target", "sick", "--bins", "2", "--bins", "age=2"],
             "NAME=N",
         ),
-        (["global"], "either DATA, with --target, or --model"),
+        (["global"], "either DATA with --target, or --model; got neither"),
         (["global", "people.csv", "--model", "people.csv"], "got both"),
     ],
 )
@@ -141,8 +180,6 @@ def test_only_debug_shows_where(run, people):
 
 
 def test_errors_of_our_own_making_ask_for_a_report(run, people, monkeypatch):
-    from localmdi.cli import explain
-
     def stumble(*arguments, **options):
         raise ZeroDivisionError("a\nbug")
 
@@ -154,7 +191,9 @@ def test_errors_of_our_own_making_ask_for_a_report(run, people, monkeypatch):
 
 def test_the_page_names_options_that_exist():
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
-    commands = [build_group(), *build_group().commands.values()]
+    group = build_group()
+    names = group.list_commands(None)
+    commands = [group, *(group.get_command(None, name) for name in names)]
     params = [param for command in commands for param in command.params]
     options = {name for param in params for name in (*param.opts, *param.secondary_opts)}
     options = {name for name in options if name.startswith("--")} | {"--help"}
@@ -211,8 +250,6 @@ def test_messages_cannot_move_the_cursor(run, write):
 
 
 def test_warnings_become_notes(run, people, monkeypatch):
-    from localmdi.cli import explain
-
     original = explain.fit_forest
 
     def fit(*arguments, **options):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from pyarrow import parquet
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import localmdi as lm
@@ -46,6 +47,11 @@ def test_global_of_a_model(run, people, tmp_path):
 def test_global_of_one_tree_has_no_error(run, people):
     arguments = ["global", people, "--target", "sick", "--trees", "1", "--json"]
     assert json.loads(run(*arguments).out)["features"][0]["standard_error"] is None
+    text = run(*arguments[:-1]).out
+    assert text.startswith(str(people) + ": 3 features; 1 tree\n")
+    assert "nan" not in text
+    assert "±" not in text
+    assert "standard error" not in text
 
 
 @pytest.fixture
@@ -63,6 +69,10 @@ def test_infinite(run, led):
     written = pd.read_parquet("out.parquet")
     result = lm.infinite_mdi(*lm.datasets.make_led())
     np.testing.assert_allclose(written[[f"segment {i}" for i in range(1, 8)]], result.values)
+    # There is no number of trees to tell.
+    assert "0 tree" not in outcome.out
+    about = parquet.read_schema("out.parquet").metadata
+    assert (about[b"localmdi.unit"], b"localmdi.trees" in about) == (b"bits", False)
 
 
 def test_infinite_at_some_rows(run, led, pages):
@@ -79,20 +89,22 @@ def test_infinite_at_some_rows(run, led, pages):
     (page,) = pages
     assert page["title"] == "digit in led.csv"
     assert page["result"].data.to_pylist()[0]["segment 1"] == 1.0
-    assert "row 10 does not" in run(*arguments[:-3], "10").complaint
+    assert "no row 10; the file has 10 rows" in run(*arguments[:-3], "10").complaint
 
 
 def test_infinite_of_numbers(run, people):
     arguments = ["infinite", people, "--target", "sick"]
-    assert "Pass --bins 4 to cut" in run(*arguments).complaint
-    assert "pass --missing category to treat" in run(*arguments, "--bins", "2").complaint
+    complaint = run(*arguments).complaint
+    assert "--bins 4" in complaint
+    assert "bins=" not in complaint
+    assert "--missing category" in run(*arguments, "--bins", "2").complaint
     cut = [*arguments, "--missing", "category", "--bins"]
     for bins in ("2", "age=2"):
         document = json.loads(run(*cut, bins, "--json").out)
         assert document["columns"]["age"] == "numbers cut into 2 bins"
     assert "'height'" in run(*cut, "height=2").complaint
     outcome = run(*cut, "2", "--criterion", "variance")
-    assert "needs a target of numbers" in outcome.complaint
+    assert "needs a numeric target; 'sick' holds strings" in outcome.complaint
 
 
 def test_infinite_regression(run, led):
@@ -105,14 +117,28 @@ def test_infinite_regression(run, led):
 def test_demo(run, pages):
     outcome = run("demo", "--trees", "30")
     assert outcome.code == 0, outcome.err
-    assert "3.3218 bits of uncertainty before a pixel is known" in outcome.out
+    assert "Uncertainty before a pixel is known: 3.3218 bits" in outcome.out
     assert "Row 0, target 0" in outcome.out
-    assert "bits are left" in outcome.out
+    assert "bits left" in outcome.out
     assert "report: localmdi-demo.html" in outcome.out
     (page,) = pages
     assert (str(page["path"]), page["title"]) == ("localmdi-demo.html", "Handwritten digits")
     assert page["result"].shape == (1797, 64)
     assert page["target"][:3] == [0, 1, 2]
+
+
+def test_demo_of_one_tree(run, pages):
+    outcome = run("demo", "--trees", "1")
+    assert "explained by 1 tree in" in outcome.out
+    assert "nan" not in outcome.out
+    (page,) = pages
+    assert page["notes"][1].startswith("1 totally randomized tree, grown until")
+
+
+def test_criteria_by_their_other_names(run, led):
+    arguments = ["infinite", led, "--target", "digit", "--json", "--criterion"]
+    for name, unit in (("log_loss", "bits"), ("squared_error", "variance")):
+        assert json.loads(run(*arguments, name).out)["unit"] == unit
 
 
 def test_demo_as_json(run, pages):

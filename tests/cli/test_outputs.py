@@ -22,11 +22,11 @@ def names_in(folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "no/such/out.csv"], "folder that exists; 'no/such' does not"),
-        (["--report", "no/r.html"], "folder that exists"),
+        (["-o", "no/such/out.csv"], "-o: the folder 'no/such' does not exist"),
+        (["--report", "no/r.html"], "--report: the folder 'no' does not exist"),
         (["-o", "out.xlsx"], "ends in .parquet, .csv"),
-        (["-o", "people.csv"], "is read or written already"),
-        (["-o", "a.csv", "--report", "a.csv"], "is read or written already"),
+        (["-o", "people.csv"], "'people.csv' is already an input or another output"),
+        (["-o", "a.csv", "--report", "a.csv"], "'a.csv' is already an input or another output"),
         (["-o", "."], "is a directory"),
     ],
 )
@@ -80,12 +80,12 @@ def test_a_late_error_leaves_the_old_file(run, people, write):
 
 
 def test_an_interrupt_in_the_process(run, people, monkeypatch):
-    from localmdi.cli import explain
+    from localmdi.cli.commands import explain
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(explain, "UnseenCounter", interrupt)
+    monkeypatch.setattr(explain, "UnseenCategories", interrupt)
     outcome = run("explain", people, *FAST, "-o", "out.csv")
     assert outcome.code == 130
     assert outcome.err.count("\n") == 1
@@ -111,14 +111,14 @@ def test_ctrl_c(run, people):
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint.splitlines() == [
-        "localmdi: interrupted; every file is either complete or as it was."
+        "localmdi: interrupted; every file is either complete or unchanged."
     ]
     assert (folder / "out.csv").read_text() == "old"
     assert not any(name.endswith(".tmp") for name in names_in(folder))
 
 
 def test_batches_change_nothing(run, people, monkeypatch):
-    from localmdi.cli import explain
+    from localmdi.cli.commands import explain
 
     assert run("explain", people, *FAST, "-o", "one.parquet").code == 0
     monkeypatch.setattr(explain, "_BATCH_VALUES", 1)
@@ -144,7 +144,7 @@ def test_report(run, people, pages):
 
 
 def test_the_report_of_many_rows_is_a_sample(run, write, pages, monkeypatch):
-    from localmdi.cli import explain
+    from localmdi.cli.commands import explain
 
     monkeypatch.setattr(explain, "_BATCH_VALUES", 100 * 32)
     lines = [f"{i},{i % 7},{'ab'[i % 2]}" for i in range(3000)]

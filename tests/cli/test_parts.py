@@ -6,11 +6,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from localmdi.cli.errors import sentence
-from localmdi.cli.kinds import Kind, KindGuess, as_kind
-from localmdi.cli.reservoir import Reservoir
-from localmdi.cli.selection import parse_rows
-from localmdi.cli.text import ranking, story
+from localmdi.cli.app import sentence
+from localmdi.cli.console import show_ranking, show_row, show_total
+from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind
+from localmdi.cli.tables.row_selection import Reservoir, parse_rows
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -104,7 +103,7 @@ def test_cells_become_what_a_model_knows(cells, kind, expected):
     [
         (pa.array(["perhaps"]), Kind.BOOLEAN, "must hold true or false"),
         (pa.array([[1]]), Kind.CATEGORY, "must hold single values"),
-        (pa.array(["1", "x" * 500]), Kind.NUMBER, r"must hold numbers; got 'x{59}\. Correct"),
+        (pa.array(["1", "x" * 500]), Kind.NUMBER, r"must hold numbers; got 'x{59}…'\. Correct"),
     ],
 )
 def test_cells_that_do_not(cells, kind, said):
@@ -114,20 +113,32 @@ def test_cells_that_do_not(cells, kind, said):
 
 def test_uncertainty_that_rises_is_shown_as_such():
     row = {"row": 3, "baseline": 1.0, "residual": 1.5, "values": {"a": -0.75, "b": 0.25}}
-    assert story(row, unit="bits")[2:4] == [" +0.7500  a", f" {MINUS}0.2500  b"]
+    assert show_row(row, unit="bits")[2:4] == [" +0.7500  a", f" {MINUS}0.2500  b"]
     many = {f"x{i}": 0.1 for i in range(8)}
-    told = story({"row": 0, "baseline": 0.8, "residual": 0.0, "values": many}, unit="bits")
+    told = show_row({"row": 0, "baseline": 0.8, "residual": 0.0, "values": many}, unit="bits")
     assert told[-2] == f" {MINUS}0.3000  3 other features together"
 
 
+def test_a_row_in_a_unit_without_a_symbol():
+    row = {"row": 0, "baseline": 0.5, "residual": 0.0, "values": {"a": 0.5}, "target": 31.0}
+    told = show_row({**row, "prediction": 31.000000000000014}, unit="gini")
+    assert told[0] == "Row 0, target 31, predicted 31"
+    assert told[1] == "  0.5000 Gini impurity before anything is known"
+    assert told[-1] == "  0.0000 left"
+    assert show_total(2.0, 0.5, unit="variance") == [
+        "Variance before anything is known: 2.0000; left on average: 0.5000",
+        "Mean variance removed by each feature",
+    ]
+
+
 def test_a_ranking_of_nothing():
-    assert ranking(["a"], [0.0], errors=[0.0]) == ["  a  0.0000 ± 0.0000"]
+    assert show_ranking(["a"], [0.0], errors=[0.0]) == ["  a  0.0000 ± 0.0000"]
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (MemoryError(), "smaller --fit-rows"),
+        (MemoryError(), "out of memory. Use a smaller --fit-rows or --trees."),
         (ModuleNotFoundError("no", name="altair"), "altair, which is not installed; install it"),
         (ValueError("x" * 5000), " … "),
         (KeyError("x"), "unexpected KeyError"),

@@ -1,21 +1,39 @@
-"""What a command says: notes on stderr as it works, one result on stdout."""
+"""What is printed: notes on stderr while a command works, and one result on stdout."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from localmdi.cli.text import one_line
+from localmdi._criteria import unit_of
+from localmdi._text import clean, count, cut, one_line, with_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-__all__ = ["Console"]
+    from localmdi.cli.explained import Summary
+
+__all__ = [
+    "Console",
+    "named_files",
+    "show_columns",
+    "show_files",
+    "show_ranking",
+    "show_row",
+    "show_summary",
+    "show_total",
+]
+
+_LONGEST_NAME = 40
+_LONGEST_PATH = 80
+_BAR = 24
+_MOST_COLUMNS = 20
+_NAMED = 5
 
 
 class Console:
@@ -24,16 +42,9 @@ class Console:
     Parameters
     ----------
     quiet : bool
-        Whether to keep notes and progress bars to itself; notes stay part of the JSON document.
+        Whether to suppress notes and progress bars; notes stay part of the JSON document.
     as_json : bool
         Whether the result is printed as JSON.
-
-    Examples
-    --------
-    >>> console = Console(quiet=True, as_json=True)
-    >>> console.note("something to know")
-    >>> console.finish({"rows": np.int64(3), "mean": float("nan")}, text="3 rows")
-    {"rows": 3, "mean": null, "notes": ["something to know"]}
     """
 
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
@@ -43,7 +54,7 @@ class Console:
 
     @property
     def progress(self) -> bool:
-        """Whether to draw progress bars: only for somebody who looks."""
+        """Whether to draw progress bars: only if somebody looks."""
         return not self._quiet and sys.stderr.isatty()
 
     def note(self, text: str) -> None:
@@ -64,23 +75,195 @@ class Console:
             warnings.showwarning = lambda message, *_, **__: self.note(str(message))
             yield
 
-    def finish(self, document: Mapping[str, Any], *, text: str) -> None:
+    def finish(self, document: Mapping[str, Any], *, lines: Sequence[str]) -> None:
         """Print the result."""
         if self._as_json:
             complete = {**document, "notes": self.notes}
             print(json.dumps(_plain(complete), ensure_ascii=False, allow_nan=False))
         else:
-            print(text)
+            print("\n".join(lines))
+
+
+def show_summary(
+    summary: Summary, *, about: Mapping[str, Any], files: Mapping[str, str]
+) -> list[str]:
+    """Return the lines that describe explained rows."""
+    result = summary.result
+    lines = [
+        _head(about, summary.n_rows, n_features=len(result.feature_names)),
+        *show_columns(about),
+        "",
+        *show_total(result.baseline, summary.mean_residual, unit=result.unit),
+        *show_ranking(result.feature_names, summary.mean.tolist(), errors=None),
+    ]
+    for row in summary.first:
+        lines += ["", *show_row(row, unit=result.unit)]
+    return [*lines, *show_files(files)]
+
+
+def show_total(baseline: float, residual: float, *, unit: str) -> list[str]:
+    """Return how much impurity there was and is left, and the heading of a ranking.
+
+    Examples
+    --------
+    >>> show_total(0.5, 0.0, unit="gini")[0]
+    'Gini impurity before anything is known: 0.5000; left on average: 0.0000'
+    """
+    named = unit_of(unit)
+    before, left = (with_unit(_number(value), named.symbol) for value in (baseline, residual))
+    quantity = named.quantity
+    heading = f"Mean {quantity} removed by each feature"
+    return [
+        f"{quantity[0].upper()}{quantity[1:]} before anything is known: {before}; "
+        f"left on average: {left}",
+        f"{heading}, in {named.symbol}" if named.symbol else heading,
+    ]
+
+
+def show_ranking(
+    names: Sequence[str], values: Sequence[float], *, errors: Sequence[float] | None, most: int = 10
+) -> list[str]:
+    r"""Return one line per feature, the largest first, with bars.
+
+    Examples
+    --------
+    >>> print(*show_ranking(["age", "sex"], [0.25, 0.5], errors=None), sep="\n")
+      sex  0.5000  ████████████████████████
+      age  0.2500  ████████████
+    """
+    order = sorted(range(len(names)), key=lambda j: (-abs(values[j]), j))[:most]
+    labels = [_short(names[j]) for j in order]
+    width = max(map(len, labels), default=0)
+    longest = max((abs(values[j]) for j in order), default=0.0) or 1.0
+    lines = []
+    for j, label in zip(order, labels, strict=True):
+        value = _number(values[j])
+        error = "" if errors is None else f" ± {_number(errors[j])}"
+        bar = "█" * round(_BAR * abs(values[j]) / longest)
+        lines.append(f"  {label:<{width}}  {value}{error}  {bar}".rstrip())
+    left_out = len(names) - len(order)
+    return [*lines, *[f"  … and {count(left_out, 'more feature')}"] * (left_out > 0)]
+
+
+def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
+    r"""Return a row's way from the impurity at the root down to what is left.
+
+    Examples
+    --------
+    >>> row = {"row": 0, "baseline": 1.0, "residual": 0.25, "values": {"sex": 0.75, "age": 0.0},
+    ...        "data": {"sex": "f"}, "prediction": "yes"}
+    >>> print(*show_row(row, unit="bits"), sep="\n")
+    Row 0, predicted yes
+      1.0000 bits of uncertainty before anything is known
+     −0.7500  sex = f
+     −0.0000  age
+      0.2500 bits left
+    """
+    named = unit_of(unit)
+    of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
+    values = row["values"]
+    names = sorted(values, key=lambda name: -abs(values[name]))
+    head = [f"Row {row['row']}"]
+    if row.get("target") is not None:
+        head.append(f"target {_short(_cell(row['target']))}")
+    if row.get("prediction") is not None:
+        head.append(f"predicted {_short(_cell(row['prediction']))}")
+    lines = [
+        ", ".join(head),
+        f"  {_number(row['baseline'])} {of_quantity} before anything is known",
+    ]
+    data = row.get("data") or {}
+    for name in names[:most]:
+        known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
+        lines.append(f" {_change(values[name])}  {_short(name)}{known}")
+    rest = names[most:]
+    if rest:
+        total = sum(values[name] for name in rest)
+        lines.append(f" {_change(total)}  {count(len(rest), 'other feature')} together")
+    return [*lines, f"  {with_unit(_number(row['residual']), named.symbol)} left"]
+
+
+def show_columns(about: Mapping[str, Any]) -> list[str]:
+    """Return what the target and the columns of a table were taken for.
+
+    Examples
+    --------
+    >>> show_columns({"target": "sick", "task": "classification", "task_reason": "strings",
+    ...               "columns": {"age": "number"}})
+    ['  target sick: classification (strings)', '  age: number']
+    """
+    if "columns" not in about:
+        return []
+    lines = []
+    if about.get("task"):
+        lines.append(
+            f"  target {_short(about['target'])}: {about['task']} ({about['task_reason']})"
+        )
+    columns = about["columns"]
+    if len(columns) <= _MOST_COLUMNS:
+        return [*lines, *(f"  {_short(name)}: {text}" for name, text in columns.items())]
+    numbers = [name for name, text in columns.items() if text.startswith("number")]
+    others = [name for name in columns if name not in set(numbers)]
+    for adjective, names in (("numeric", numbers), ("categorical", others)):
+        if names:
+            shown = ", ".join(_short(name) for name in names[:_NAMED])
+            more = ", …" if len(names) > _NAMED else ""
+            lines.append(f"  {count(len(names), f'{adjective} column')}: {shown}{more}")
+    return lines
+
+
+def named_files(**paths: Path | None) -> dict[str, str]:
+    """Return the files that were written, by what they are."""
+    return {name: str(path) for name, path in paths.items() if path is not None}
+
+
+def show_files(files: Mapping[str, str]) -> list[str]:
+    """Return where the files are that were written."""
+    return ["", *(f"{what}: {path}" for what, path in files.items())] if files else []
+
+
+def _head(about: Mapping[str, Any], n_rows: int, *, n_features: int) -> str:
+    if "trees" in about:
+        trees = count(about["trees"], "tree")
+    else:
+        trees = f"infinitely many trees, {about['method']}"
+    if "fitted_rows" in about:
+        trees = f"{trees} fitted on {count(about['fitted_rows'], 'row')}"
+    name = _short(about["data"], _LONGEST_PATH)
+    return f"{name}: {count(n_rows, 'row')}, {count(n_features, 'feature')}; {trees}"
+
+
+def _short(text: Any, limit: int = _LONGEST_NAME) -> str:
+    # A cell can be a megabyte; one character more than the limit shows that it is too long.
+    return cut(clean(str(text)[: limit + 1]), limit)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
+
+
+def _change(value: float) -> str:
+    """Return what a feature did to the impurity: a positive value removed some."""
+    sign = "\N{MINUS SIGN}" if value >= 0 else "+"
+    return f"{sign}{_number(abs(value))}"
+
+
+def _cell(value: Any) -> str:
+    from localmdi._validation import is_missing
+
+    if is_missing(value):
+        return "missing"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON knows; NaN and infinity, which it does not, as null."""
+    """Return what JSON knows; null for NaN and infinity, which it does not."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
+    if hasattr(value, "tolist"):
         return _plain(value.tolist())
-    if isinstance(value, float) and not np.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, (str, bool, int, float, type(None))) else str(value)

@@ -1,12 +1,21 @@
-"""Fitted models in files."""
+"""Fitted models in files: saved forests, skops files and, if allowed, pickles.
+
+To add a format, recognise its first bytes or its ending in `_load`. A file that can run code must
+need permission, and every tree that a file holds must be checked before a row follows it.
+"""
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
+from dataclasses import replace
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from localmdi.forest import Forest, load_forest
+from localmdi._text import quote_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["load_model"]
@@ -14,6 +23,20 @@ __all__ = ["load_model"]
 _FOREST = b"\x89LMDI"
 _ZIP = b"PK\x03\x04"
 _PICKLES = (".pkl", ".pickle", ".joblib")
+# Beyond what skops itself trusts. Making one of these runs no code of the file; but skops fills
+# them unchecked, and the numbers of a tree say where to read.
+_TRUSTED = frozenset(
+    {
+        "sklearn.tree._tree.Tree",
+        "numpy.dtype",
+        "localmdi.forest.forest.Forest",
+        "localmdi.results.local.LocalImportance",
+        "localmdi.trees.classifier.RandomizedForestClassifier",
+        "localmdi.trees.grown.GrownForest",
+        "localmdi.trees.regressor.RandomizedForestRegressor",
+    }
+)
+_NOT_DATA = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def load_model(path: Path, *, allow_pickle: bool) -> Any:
@@ -25,19 +48,9 @@ def load_model(path: Path, *, allow_pickle: bool) -> Any:
         A file of skops, of `Forest.save` or, if allowed, of pickle or joblib.
     allow_pickle : bool
         Whether a file may be loaded that runs code.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from localmdi.forest import build_forest
-    >>> leaf = build_forest(n_features=1, tree_offset=[0, 1], feature=[-1], split_kind=[0],
-    ...                     threshold=[0.0], child_offset=[0, 0], child=[])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "forest.lmdi"
-    ...     leaf.save(path)
-    ...     load_model(path, allow_pickle=False).n_trees
-    1
     """
+    from localmdi.forest import Forest
+
     model = _load(path, allow_pickle=allow_pickle)
     forest = getattr(model, "forest_", None)
     # Our own estimators are their forest, which predicts as they do.
@@ -46,23 +59,22 @@ def load_model(path: Path, *, allow_pickle: bool) -> Any:
 
 def _load(path: Path, *, allow_pickle: bool) -> Any:
     with open(path, "rb") as file:
-        beginning = file.read(8)
-    if beginning.startswith(_FOREST):
-        return load_forest(path)
-    if beginning.startswith(_ZIP):
-        from localmdi.cli.skops_models import load_skops
+        first = file.read(8)
+    if first.startswith(_FOREST):
+        from localmdi.forest import load_forest
 
-        return load_skops(path)
+        return load_forest(path)
+    if first.startswith(_ZIP):
+        return _load_skops(path)
     if path.suffix.lower() not in _PICKLES:
         raise ValueError(
-            f"a model must be a .skops file or a Forest that was saved; {path.name!r} is neither. "
-            "Save it with skops.io.dump(model, path) or localmdi.as_forest(model).save(path)."
+            f"{path.name!r} is neither a .skops file nor a saved Forest. Save the model with "
+            "skops.io.dump(model, path) or localmdi.as_forest(model).save(path)."
         )
     if not allow_pickle:
         raise ValueError(
-            f"{path.name!r} is a pickle, and loading one runs whatever code it holds; it must be "
-            "allowed. If you trust its maker pass --allow-pickle; better save the model with "
-            "skops.io.dump."
+            f"{path.name!r} is a pickle, and loading a pickle can run any code. Use --allow-pickle "
+            "if you trust its author, or save the model with skops.io.dump(model, path)."
         )
     return _load_pickle(path)
 
@@ -70,11 +82,74 @@ def _load(path: Path, *, allow_pickle: bool) -> Any:
 def _load_pickle(path: Path) -> Any:
     import joblib
 
-    try:
+    # Unpickling can call, and so raise, anything.
+    with _loadable(path, "joblib"):
         return joblib.load(path)
-    except Exception as error:
-        # Unpickling calls anything, so that anything can be raised.
+
+
+def _load_skops(path: Path) -> Any:
+    """Return the model in a skops file, if all its types are known and all its trees are sound."""
+    import skops.io
+
+    with _loadable(path, "skops"):
+        unknown = set(skops.io.get_untrusted_types(file=path))
+    if not unknown <= _TRUSTED:
         raise ValueError(
-            f"{path.name!r} must hold a fitted model that can be loaded; got "
-            f"{type(error).__name__}: {error}. Use the library versions that it was saved with."
+            f"{path.name!r} must hold only types that are known to be safe; it also holds "
+            f"{quote_names(sorted(unknown - _TRUSTED), most=3)}. Save the trees alone, with "
+            "localmdi.as_forest(model).save(path)."
+        )
+    with _loadable(path, "skops"):
+        model = skops.io.load(path, trusted=sorted(unknown))
+    _check_trees(model)
+    return model
+
+
+@contextmanager
+def _loadable(path: Path, library: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        # A file that the library did not write can raise anything.
+        raise ValueError(
+            f"{path.name!r} is not a model that {library} can load "
+            f"({type(error).__name__}: {error}). Save it again, or install the library versions "
+            "that it was saved with."
         ) from error
+
+
+def _check_trees(model: Any) -> None:
+    """Check every tree of the model, wherever it is: a bad one would be followed out of bounds."""
+    from localmdi.adapters import adapt
+    from localmdi.forest import Forest
+
+    for part in _reachable(model):
+        if isinstance(part, Forest):
+            # Made anew, which checks all its fields.
+            replace(part)
+        tree: Any = getattr(part, "tree_", None)
+        if type(tree).__module__ != "sklearn.tree._tree":
+            continue
+        if getattr(part, "n_features_in_", tree.n_features) != tree.n_features:
+            raise ValueError(
+                f"a tree must have as many features as its model; {type(part).__name__} has "
+                f"{part.n_features_in_}, its tree {tree.n_features}. Save the model again."
+            )
+        adapt(part, values=True)
+
+
+def _reachable(root: Any) -> Iterator[Any]:
+    import numpy as np
+
+    seen = {id(root)}
+    waiting = [root]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        # NumPy does not tell the garbage collector what an array of objects holds.
+        objects = isinstance(current, np.ndarray) and current.dtype.hasobject
+        inside = current.ravel().tolist() if objects else gc.get_referents(current)
+        for item in inside:
+            if id(item) not in seen and not isinstance(item, _NOT_DATA):
+                seen.add(id(item))
+                waiting.append(item)

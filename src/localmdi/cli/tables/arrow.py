@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from localmdi.cli.kinds import Kind, kind_of_type
+from localmdi.cli.tables.kinds import Kind, kind_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,37 +17,25 @@ _BUFFER = 1 << 20
 
 
 class ParquetTable:
-    """A Parquet file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pyarrow as pa
-    >>> from pyarrow import parquet
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "a.parquet"
-    ...     parquet.write_table(pa.table({"age": [31, 47]}), path)
-    ...     ParquetTable(path).n_rows
-    2
-    """
+    """A Parquet file."""
 
     def __init__(self, path: Path) -> None:
         from pyarrow import parquet
 
         self.path = path
-        with _explained(path, "Parquet"), parquet.ParquetFile(path) as file:
+        with _readable(path, "Parquet"), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
             self.n_rows: int | None = file.metadata.num_rows
         self.names: tuple[str, ...] = tuple(schema.names)
         self.kinds: dict[str, Kind] | None = _kinds(schema)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
-        """Yield the columns of these names as Arrow tables of at most so many rows."""
+        """Yield these columns as Arrow tables of at most `batch_rows` rows."""
         import pyarrow as pa
         from pyarrow import parquet
 
         with (
-            _explained(self.path, "Parquet"),
+            _readable(self.path, "Parquet"),
             # Large row groups come through a buffer, not as a whole.
             parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER) as file,
         ):
@@ -56,19 +44,7 @@ class ParquetTable:
 
 
 class FeatherTable:
-    """A Feather file, which is an Arrow file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pyarrow as pa
-    >>> from pyarrow import feather
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "a.feather"
-    ...     feather.write_feather(pa.table({"age": [31, 47]}), str(path))
-    ...     FeatherTable(path).names
-    ('age',)
-    """
+    """A Feather file, which is an Arrow file."""
 
     n_rows = None
 
@@ -76,16 +52,16 @@ class FeatherTable:
         import pyarrow as pa
 
         self.path = path
-        with _explained(path, "Feather"), pa.OSFile(str(path)) as source:
+        with _readable(path, "Feather"), pa.OSFile(str(path)) as source:
             schema = pa.ipc.open_file(source).schema
         self.names: tuple[str, ...] = tuple(schema.names)
         self.kinds: dict[str, Kind] | None = _kinds(schema)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
-        """Yield the columns of these names as Arrow tables of at most so many rows."""
+        """Yield these columns as Arrow tables of at most `batch_rows` rows."""
         import pyarrow as pa
 
-        with _explained(self.path, "Feather"), pa.OSFile(str(self.path)) as source:
+        with _readable(self.path, "Feather"), pa.OSFile(str(self.path)) as source:
             reader = pa.ipc.open_file(source)
             for number in range(reader.num_record_batches):
                 batch = reader.get_batch(number).select(list(names))
@@ -98,7 +74,7 @@ def _kinds(schema: Any) -> dict[str, Kind]:
 
 
 @contextmanager
-def _explained(path: Path, kind: str) -> Iterator[None]:
+def _readable(path: Path, kind: str) -> Iterator[None]:
     import pyarrow as pa
 
     try:
@@ -107,5 +83,5 @@ def _explained(path: Path, kind: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(
-            f"{path.name!r} must be a readable {kind} file; got: {error!s:.300}. Save it again."
+            f"{path.name!r} is not a readable {kind} file: {error!s:.300}. Save it again."
         ) from error

@@ -1,4 +1,4 @@
-"""Tables of texts: CSV and TSV, compressed or not."""
+"""Tables of strings: CSV and TSV, compressed or not."""
 
 from __future__ import annotations
 
@@ -17,26 +17,16 @@ _MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"]
 
 
 class CsvTable:
-    r"""A CSV file whose cells are read as texts, so that no guess is made from its first lines.
+    """A CSV file whose cells are read as strings, so that no type is guessed from its first lines.
 
     Parameters
     ----------
     path : Path
-        The file; if its name ends in .gz, it is decompressed on the way.
+        The file; if its name ends in .gz, it is decompressed on the fly.
     separator : str
-        What stands between cells.
+        The delimiter.
     encoding : str
         Of the text.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "a.csv"
-    ...     _ = path.write_text("age,sex\n31,NA\n")
-    ...     table = CsvTable(path, ",", encoding="utf8")
-    ...     [batch.to_pylist() for batch in table.batches(["sex"], 100)]
-    [[{'sex': None}]]
     """
 
     n_rows = None
@@ -46,14 +36,14 @@ class CsvTable:
         self.path = path
         self._separator = separator
         self._encoding = encoding
-        with self._explained():
+        with self._readable():
             self.names: tuple[str, ...] = tuple(self._open(None).schema.names)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
-        """Yield the columns of these names as Arrow tables of at most so many rows."""
+        """Yield these columns as Arrow tables of at most `batch_rows` rows."""
         import pyarrow as pa
 
-        with self._explained():
+        with self._readable():
             for block in self._open(list(names)):
                 for start in range(0, block.num_rows, batch_rows):
                     yield pa.Table.from_batches([block.slice(start, batch_rows)])
@@ -76,8 +66,8 @@ class CsvTable:
         )
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say in our words what the reader complains about."""
+    def _readable(self) -> Iterator[None]:
+        """Turn the reader's errors into messages that say what to do."""
         import pyarrow as pa
 
         try:
@@ -91,19 +81,19 @@ class CsvTable:
         text = str(error)
         if isinstance(error, UnicodeError) or "UTF8" in text:
             return (
-                f"must be text in the encoding {self._encoding}; it is not. "
-                "Save it as UTF-8, or name its encoding, for example --encoding latin1."
+                f"is not encoded as {self._encoding}. "
+                "Save it as UTF-8, or set its encoding, for example --encoding latin1."
             )
         if "Empty CSV" in text:
-            return "must have a line of column names and rows below it; it is empty."
+            return "is empty; a table needs a line of column names and at least one row."
         if "straddling" in text:
             return (
-                f"must have lines of at most {_BLOCK >> 20} MB; one is longer. "
-                'Look for a cell that is too large, or for a quotation mark (") without its end.'
+                f"has a line of more than {_BLOCK >> 20} MB. Look for a very large cell, or for "
+                'an unclosed quotation mark (").'
             )
         if "Expected" in text:
             return (
-                f"must have as many cells in every line as column names; got: {text:.300}. Look "
-                "for a missing quotation mark, or name what stands between cells: --separator."
+                f"has a line with too few or too many cells: {text:.300}. Look for an unclosed "
+                "quotation mark, or use --separator to set the delimiter."
             )
-        return f"must be a readable CSV file; got: {text:.300}."
+        return f"is not a readable CSV file: {text:.300}."

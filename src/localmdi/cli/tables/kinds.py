@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from localmdi._text import quote_names
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,16 +17,11 @@ _DATE = (
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2})"
     r"([T ]\d{1,2}:\d{2}.*)?\s*$"
 )
+_AS_FITTED = "Use the kind of values that the model was fitted with."
 
 
 class Kind(StrEnum):
-    """What a column holds.
-
-    Examples
-    --------
-    >>> Kind.NUMBER.value
-    'number'
-    """
+    """What a column holds."""
 
     NUMBER = "number"
     CATEGORY = "category"
@@ -34,14 +31,7 @@ class Kind(StrEnum):
 
 
 def kind_of_type(kind: Any) -> Kind:
-    """Return what a column of an Arrow type holds; texts and booleans are categories.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> kind_of_type(pa.int8()).value, kind_of_type(pa.date32()).value
-    ('number', 'date')
-    """
+    """Return what a column of an Arrow type holds; strings and booleans are categories."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -58,7 +48,7 @@ def kind_of_type(kind: Any) -> Kind:
 
 
 class KindGuess:
-    """What a column of texts holds, after a look at all of it, part by part.
+    """What a column of strings holds, after a look at all of it, part by part.
 
     Examples
     --------
@@ -77,9 +67,9 @@ class KindGuess:
         self._number = True
         self._date = True
 
-    def see(self, texts: Any) -> None:
+    def see(self, strings: Any) -> None:
         """Look at the next part of the column."""
-        present = texts.drop_null()
+        present = strings.drop_null()
         if not len(present) or not (self._number or self._date):
             return
         self._number = self._number and _parse_numbers(present) is not None
@@ -91,30 +81,20 @@ class KindGuess:
 
     @property
     def kind(self) -> Kind:
-        """What was seen; a column without any value is one of numbers."""
+        """What was seen; a column without any value is numeric."""
         if self._number or not self._seen:
             return Kind.NUMBER
         return Kind.DATE if self._date else Kind.CATEGORY
 
 
 def as_kind(column: Any, kind: Kind, *, name: str) -> Any:
-    """Return a column's cells as numbers (float64), texts or booleans.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> as_kind(pa.chunked_array([["1", None]]), Kind.NUMBER, name="age").to_pylist()
-    [1.0, None]
-    >>> as_kind(pa.chunked_array([["n/k"]]), Kind.NUMBER, name="age")
-    Traceback (most recent call last):
-    ValueError: column 'age' must hold numbers; got 'n/k'. ...
-    """
+    """Return a column's cells as numbers (float64), strings or booleans."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if kind == Kind.CATEGORY:
-        return _as_texts(column, name)
+        return _as_strings(column, name)
     if kind == Kind.BOOLEAN:
         return _as_booleans(column, name)
     given = kind_of_type(column.type)
@@ -124,27 +104,21 @@ def as_kind(column: Any, kind: Kind, *, name: str) -> Any:
         return _without_nan(column.cast(pa.float64(), safe=False))
     if given != Kind.CATEGORY:
         raise ValueError(
-            f"column {name!r:.80} must hold numbers; it has the type {column.type}. "
-            "Pass the kind of values that the model was fitted with."
+            f"column {quote_names([name])} must hold numbers; its type is {column.type}. "
+            f"{_AS_FITTED}"
         )
     parsed = _parse_numbers(column)
     if parsed is None:
         raise ValueError(
-            f"column {name!r:.80} must hold numbers; got {_first_text(column)!r:.60}. Correct "
-            "it, or leave the cell empty if the value is missing."
+            f"column {quote_names([name])} must hold numbers; got "
+            f"{quote_names([_first_string(column)])}. Correct it, or leave the cell empty if the "
+            "value is missing."
         )
     return parsed
 
 
 def convert_columns(batch: Any, kinds: Mapping[str, Kind]) -> Any:
-    """Return the columns of a table as what they hold.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> convert_columns(pa.table({"age": ["31"]}), {"age": Kind.NUMBER}).to_pylist()
-    [{'age': 31.0}]
-    """
+    """Return the columns of a table as what they hold."""
     import pyarrow as pa
 
     columns = [as_kind(batch[name], kinds[name], name=name) for name in batch.column_names]
@@ -152,14 +126,7 @@ def convert_columns(batch: Any, kinds: Mapping[str, Kind]) -> Any:
 
 
 def has_missing(column: Any) -> bool:
-    """Tell whether a cell is empty or, in a column of numbers, NaN.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> has_missing(pa.chunked_array([[1.0, float("nan")]]))
-    True
-    """
+    """Tell whether a cell is empty or, in a column of numbers, NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -169,7 +136,7 @@ def has_missing(column: Any) -> bool:
 
 
 def _without_nan(column: Any) -> Any:
-    """Return numbers whose missing ones are nulls, as those of a text file are."""
+    """Return numbers with null for NaN, as in a text file."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -179,13 +146,13 @@ def _without_nan(column: Any) -> Any:
     return pc.if_else(nan, pa.scalar(None, pa.float64()), column)
 
 
-def _as_texts(column: Any, name: str) -> Any:
+def _as_strings(column: Any, name: str) -> Any:
     import pyarrow as pa
 
     if kind_of_type(column.type) == Kind.OTHER:
         raise ValueError(
-            f"column {name!r:.80} must hold single values; it has the type {column.type}. "
-            f"Leave it out with --drop, or spread its parts over columns of their own."
+            f"column {quote_names([name])} must hold single values; its type is {column.type}. "
+            "Leave it out with --drop, or split it into columns."
         )
     return column.cast(pa.string())
 
@@ -200,39 +167,36 @@ def _as_booleans(column: Any, name: str) -> Any:
         return column.cast(pa.bool_())
     except pa.ArrowException as error:
         raise ValueError(
-            f"column {name!r:.80} must hold true or false; {error}. "
-            "Pass the kind of values that the model was fitted with."
+            f"column {quote_names([name])} must hold true or false; {error}. {_AS_FITTED}"
         ) from error
 
 
-def _parse_numbers(texts: Any) -> Any:
-    """Return texts as float64, None if some are no numbers."""
+def _parse_numbers(strings: Any) -> Any:
+    """Return strings as float64; None if some are not numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for prepare in (lambda column: column, pc.utf8_trim_whitespace):
         try:
-            return prepare(texts).cast(pa.float64())
+            return prepare(strings).cast(pa.float64())
         except pa.ArrowInvalid:
             continue
     return None
 
 
-def _all_match(texts: Any, pattern: str) -> bool:
+def _all_match(strings: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+    return bool(pc.all(pc.match_substring_regex(strings, pattern)).as_py())
 
 
-def _first_text(column: Any) -> Any:
-    for chunk in column.chunks:
-        for cell in chunk:
-            if cell.is_valid and _parse_numbers(_single(cell)) is None:
-                return cell.as_py()
-    return None
-
-
-def _single(cell: Any) -> Any:
+def _first_string(column: Any) -> Any:
+    """Return the first cell that is not a number."""
     import pyarrow as pa
 
-    return pa.chunked_array([pa.array([cell.as_py()], pa.string())])
+    for chunk in column.chunks:
+        for cell in chunk:
+            single = pa.chunked_array([pa.array([cell.as_py()], pa.string())])
+            if cell.is_valid and _parse_numbers(single) is None:
+                return cell.as_py()
+    return None

@@ -1,0 +1,243 @@
+"""``localmdi explain``: the importances of every row of a table."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from localmdi._atomic import write_atomically
+from localmdi._progress import progress_bar
+from localmdi._text import clean, count, quote_names
+from localmdi.cli.commands.options import (
+    FitSettings,
+    TableSettings,
+    common_options,
+    file_option,
+    fit_options,
+    model_options,
+    output_option,
+    report_options,
+    rows_option,
+    table_options,
+    task_option,
+)
+from localmdi.cli.console import Console, named_files, show_summary
+from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
+from localmdi.cli.models import load_model
+from localmdi.cli.output import (
+    REPORT_ROWS,
+    check_outputs,
+    global_importance_of,
+    open_writer,
+    write_page,
+)
+from localmdi.cli.tables.kinds import convert_columns
+from localmdi.cli.tables.model_columns import ModelColumns, match_columns
+from localmdi.cli.tables.open import columns_of, open_table
+from localmdi.cli.tables.row_selection import ALL_ROWS, RowSelection, read_rows
+from localmdi.cli.tables.training import (
+    choose_features,
+    fit_forest,
+    read_training_data,
+    target_like,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import click
+
+    from localmdi.cli.tables.open import TableFile
+
+__all__ = ["command", "run"]
+
+# A batch has about this many values, however wide the table.
+_BATCH_VALUES = 1 << 21
+_FEWEST_ROWS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainSettings(FitSettings, TableSettings):
+    """Options of ``localmdi explain``."""
+
+    data: Path
+    rows: RowSelection | None
+    model: Path | None
+    allow_pickle: bool
+    output: Path | None
+    report: Path | None
+    show: int
+    predict: bool
+    save_model: Path | None
+
+
+def command() -> click.Command:
+    """Return ``localmdi explain``."""
+    import click
+
+    return click.Command(
+        "explain",
+        params=[
+            *table_options(),
+            task_option(),
+            rows_option("--rows"),
+            *model_options(),
+            output_option(),
+            *report_options(),
+            click.Option(
+                ["--predict/--no-predict"], default=True, help="Whether to predict each row too."
+            ),
+            file_option("--save-model", "Save the fitted forest, for --model."),
+            *fit_options(),
+            *common_options(),
+        ],
+        short_help="Explain the rows of a table.",
+        help="Explain the rows of a table: CSV, TSV (also .gz), Parquet or Feather.\n\n"
+        "Without --model, a forest is fitted to --target. With --model, rows are read and "
+        "explained in batches, so a table may be larger than memory.",
+    )
+
+
+def run(**values: Any) -> None:
+    """Explain the rows of a table."""
+    settings = ExplainSettings(**values)
+    check_outputs(
+        {"-o": settings.output, "--report": settings.report, "--save-model": settings.save_model},
+        inputs=[settings.data, settings.model],
+    )
+    console = Console(quiet=settings.quiet, as_json=settings.as_json)
+    with console.hear_warnings():
+        table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+        if settings.model is None:
+            model, about = _fit_model(settings, table, console=console)
+        else:
+            model, about = _load_model(settings.model, table, settings=settings, console=console)
+        summary = _explain_table(model, table, settings=settings, console=console)
+        if settings.report is not None:
+            _write_report(summary, settings.report, model=model, settings=settings, console=console)
+        if settings.save_model is not None:
+            with write_atomically(settings.save_model) as temporary:
+                model.forest.save(temporary)
+    about |= {"trees": model.forest.n_trees, "criterion": model.forest.criterion}
+    files = named_files(output=settings.output, report=settings.report, model=settings.save_model)
+    document = {"command": "explain", **about, **summary.describe(), "files": files}
+    console.finish(document, lines=show_summary(summary, about=about, files=files))
+
+
+def _fit_model(
+    settings: ExplainSettings, table: TableFile, *, console: Console
+) -> tuple[TableModel, dict[str, Any]]:
+    """Return a forest fitted to the table, and its description."""
+    features = choose_features(table, settings, console=console)
+    training = read_training_data(table, features, settings=settings, console=console)
+    fitted = fit_forest(training, settings, console=console, keep_forest=True)
+    model = TableModel(
+        fitted.forest_,
+        ModelColumns(tuple(features), training.kinds),
+        jobs=settings.jobs,
+        predict=settings.predict,
+    )
+    return model, {"data": str(settings.data), **training.describe()}
+
+
+def _load_model(
+    path: Path, table: TableFile, *, settings: ExplainSettings, console: Console
+) -> tuple[TableModel, dict[str, Any]]:
+    """Return the model of a file, and its description."""
+    import click
+
+    from localmdi.adapters import adapt
+
+    if settings.save_model is not None:
+        raise click.UsageError(
+            "--save-model saves a fitted forest; it cannot be used with --model."
+        )
+    names, _ = columns_of(table)
+    if settings.target is not None and settings.target not in names:
+        raise click.UsageError(
+            f"--target: no column {quote_names([settings.target])}; {table.path.name!r} has "
+            f"{quote_names(names)}. With --model, --target is optional."
+        )
+    loaded = load_model(path, allow_pickle=settings.allow_pickle)
+    columns = match_columns(adapt(loaded), table, settings=settings, console=console)
+    model = TableModel(loaded, columns, jobs=settings.jobs, predict=settings.predict)
+    about = {"data": str(settings.data), "model": str(path), "target": settings.target}
+    return model, about
+
+
+def _explain_table(
+    model: TableModel, table: TableFile, *, settings: ExplainSettings, console: Console
+) -> Summary:
+    sample = REPORT_ROWS if settings.report is not None else 0
+    summary = Summary(show=settings.show, sample=sample, seed=settings.seed)
+    unseen = UnseenCategories(model)
+    with ExitStack() as stack:
+        writer = None
+        if settings.output is not None:
+            writer = stack.enter_context(open_writer(settings.output))
+        total = table.n_rows or 0
+        advance = stack.enter_context(progress_bar(console.progress, total, unit="row"))
+        for part in _explain_batches(
+            model, table, settings=settings, unseen=unseen, advance=advance
+        ):
+            summary.add(part)
+            if writer is not None:
+                writer.write(part)
+    unseen.report(console)
+    return summary
+
+
+def _explain_batches(
+    model: TableModel,
+    table: TableFile,
+    *,
+    settings: ExplainSettings,
+    unseen: UnseenCategories,
+    advance: Callable[[int], object],
+) -> Iterator[Explained]:
+    target = settings.target
+    features = list(model.columns.names)
+    names = features if target is None else [*features, target]
+    for rows, batch in read_rows(
+        table,
+        names,
+        selection=settings.rows or ALL_ROWS,
+        batch_rows=max(_FEWEST_ROWS, _BATCH_VALUES // max(32, len(names))),
+        advance=advance,
+    ):
+        frame = convert_columns(batch.select(features), model.columns.kinds)
+        unseen.see(frame)
+        part = model.explain(frame, rows)
+        if target is not None:
+            part = part.with_target(target_like(batch[target], part.prediction, name=target))
+        yield part
+
+
+def _write_report(
+    summary: Summary,
+    path: Path,
+    *,
+    model: TableModel,
+    settings: ExplainSettings,
+    console: Console,
+) -> None:
+    sample = summary.sample()
+    n_rows, data, forest = summary.n_rows, settings.data.name, model.forest
+    if len(sample.rows) < n_rows:
+        console.note(
+            f"the report shows {count(len(sample.rows), 'row')} drawn at random from {n_rows:,}."
+        )
+    origin = f"the model {settings.model.name}" if settings.model else "a forest fitted to it"
+    write_page(
+        sample,
+        path,
+        global_importance=global_importance_of(forest, sample.result),
+        title=f"{clean(settings.target)} in {data}" if settings.target else data,
+        notes=[
+            f"{count(n_rows, 'row')} of {data} explained with {origin}: "
+            f"{count(forest.n_trees, 'tree')}, {forest.criterion}.",
+            *console.notes,
+        ],
+    )

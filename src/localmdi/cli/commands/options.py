@@ -1,0 +1,301 @@
+"""The options that commands share, and the settings that they become.
+
+An option is declared in a function below and arrives in the dataclass beside it, under its name.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from localmdi.cli.tables.row_selection import RowSelection, parse_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
+
+__all__ = [
+    "CommonSettings",
+    "FitSettings",
+    "TableSettings",
+    "checked",
+    "common_options",
+    "file_option",
+    "fit_options",
+    "model_options",
+    "output_option",
+    "report_options",
+    "rows_option",
+    "table_options",
+    "task_option",
+]
+
+# As much as a desktop has: whoever shares a large machine does not want all of it taken unasked.
+_JOBS = min(4, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonSettings:
+    """What `common_options` set."""
+
+    jobs: int
+    seed: int
+    as_json: bool
+    quiet: bool
+
+
+def common_options() -> list[click.Parameter]:
+    """Return the options of every command; ``--debug`` is read in ``app.py``."""
+    import click
+
+    return [
+        click.Option(
+            ["--jobs"],
+            type=click.INT,
+            metavar="N",
+            default=_JOBS,
+            show_default=True,
+            callback=checked(_jobs),
+            help="Number of threads; -1 uses all processors. The result does not depend on it.",
+        ),
+        click.Option(
+            ["--seed"],
+            type=click.IntRange(0, 2**32 - 1),
+            metavar="N",
+            default=0,
+            show_default=True,
+            help="Seed of the random numbers.",
+        ),
+        click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."
+        ),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Print no notes and no progress bar."),
+        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error."),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings(CommonSettings):
+    """What `fit_options` set."""
+
+    trees: int | None
+    max_features: int | float | str | None
+
+
+def fit_options() -> list[click.Parameter]:
+    """Return the options of commands that grow a forest."""
+    import click
+
+    return [
+        click.Option(
+            ["--trees"],
+            type=click.IntRange(1),
+            metavar="N",
+            help="Number of trees.  [default: 1000, or fewer for many rows]",
+        ),
+        click.Option(
+            ["--max-features"],
+            metavar="K",
+            default="1",
+            show_default=True,
+            callback=checked(_max_features),
+            help="Number of features drawn for each split, of which the best is taken: a number, "
+            "a fraction such as 0.3, sqrt, log2 or all. With 1 the trees are totally randomized.",
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(CommonSettings):
+    """What `table_options`, apart from ``data``, and `task_option` set."""
+
+    target: str | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    fit_rows: int
+    separator: str | None
+    encoding: str
+    task: Literal["classification", "regression"] | None = None
+
+
+def table_options(*, required: bool = True) -> list[click.Parameter]:
+    """Return the argument ``data`` and the options that say how the table is read."""
+    import click
+
+    return [
+        click.Argument(["data"], type=_file(exists=True), required=required),
+        click.Option(["--target"], metavar="NAME", help="Column to learn."),
+        click.Option(
+            ["--drop"], metavar="NAME", multiple=True, help="Column to leave out; repeat for more."
+        ),
+        click.Option(
+            ["--categorical"],
+            metavar="NAME",
+            multiple=True,
+            help="Column whose numbers are categories; repeat for more.",
+        ),
+        click.Option(
+            ["--fit-rows"],
+            type=click.IntRange(2),
+            metavar="N",
+            default=100_000,
+            show_default=True,
+            help="Learn from at most N rows, drawn at random.",
+        ),
+        click.Option(
+            ["--separator"],
+            metavar="CHAR",
+            callback=checked(_separator),
+            help="Delimiter of a CSV file.  [default: comma, or tab for .tsv]",
+        ),
+        click.Option(
+            ["--encoding"],
+            metavar="NAME",
+            default="utf8",
+            show_default=True,
+            callback=checked(_encoding),
+            help="Encoding of a CSV file, such as latin1.",
+        ),
+    ]
+
+
+def task_option() -> click.Parameter:
+    """Return the option that overrules what the target looks like."""
+    import click
+
+    choice = click.Choice(["classification", "regression"])
+    return click.Option(
+        ["--task"], type=choice, help="What to learn.  [default: depends on the target]"
+    )
+
+
+def rows_option(name: str) -> click.Parameter:
+    """Return the option that selects rows; its value is a `RowSelection` or None."""
+    import click
+
+    return click.Option(
+        [name],
+        metavar="ROWS",
+        callback=checked(_rows),
+        help="Rows to explain, counted from 0: 5 or 1,7,9 or 0:1000.  [default: all]",
+    )
+
+
+def model_options() -> list[click.Parameter]:
+    """Return the options that name a fitted model: ``model`` and ``allow_pickle``."""
+    import click
+
+    return [
+        file_option("--model", "Fitted model: a .skops file or a saved Forest.", exists=True),
+        click.Option(
+            ["--allow-pickle"],
+            is_flag=True,
+            help="Load .pkl and .joblib files too. Loading one can run any code, so use this only "
+            "with files from people you trust.",
+        ),
+    ]
+
+
+def output_option() -> click.Parameter:
+    """Return the option that says where the importances go: ``output``."""
+    import click
+
+    return click.Option(
+        ["-o", "--output"],
+        type=_file(),
+        metavar="FILE",
+        help="Write the importances to a .parquet, .csv, .tsv, .csv.gz or .tsv.gz file.",
+    )
+
+
+def report_options() -> list[click.Parameter]:
+    """Return the options that say what else is shown of the rows: ``report`` and ``show``."""
+    import click
+
+    return [
+        file_option("--report", "Write a report, one .html file."),
+        click.Option(
+            ["--show"],
+            type=click.IntRange(0),
+            metavar="N",
+            default=1,
+            show_default=True,
+            help="Number of rows to describe.",
+        ),
+    ]
+
+
+def file_option(name: str, help_text: str, *, exists: bool = False) -> click.Parameter:
+    """Return an option whose value is a file."""
+    import click
+
+    return click.Option([name], type=_file(exists=exists), metavar="FILE", help=help_text)
+
+
+def checked(read: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a click callback that reads a value; its errors are wrong use of the option."""
+    return lambda context, option, value: _read(read, value, option=option, context=context)
+
+
+def _read(
+    read: Callable[[Any], Any], value: Any, *, option: click.Parameter, context: click.Context
+) -> Any:
+    import click
+
+    try:
+        return read(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from error
+
+
+def _file(*, exists: bool = False) -> Any:
+    import click
+
+    return click.Path(exists=exists, dir_okay=False, path_type=Path)
+
+
+def _jobs(value: int) -> int:
+    if value == 0:
+        raise ValueError("must be a number of threads, or -1 for all processors; got 0.")
+    return value
+
+
+def _rows(value: str | None) -> RowSelection | None:
+    return None if value is None else parse_rows(value)
+
+
+def _max_features(value: str) -> int | float | str | None:
+    if value in ("sqrt", "log2"):
+        return value
+    if value == "all":
+        return None
+    try:
+        number = float(value) if "." in value else int(value)
+    except ValueError:
+        number = 0
+    if number <= 0 or (isinstance(number, float) and number > 1):
+        raise ValueError(
+            "must be an integer of at least 1, a fraction in (0, 1], sqrt, log2 or all; "
+            f"got {value!r:.40}."
+        )
+    return number
+
+
+def _separator(value: str | None) -> str | None:
+    value = "\t" if value in ("\\t", "tab") else value
+    if value is not None and (len(value) != 1 or value in '"\r\n' or not value.isascii()):
+        raise ValueError(f"must be one ASCII character or tab; got {value!r:.20}.")
+    return value
+
+
+def _encoding(value: str) -> str:
+    import codecs
+
+    try:
+        name = codecs.lookup(value).name
+    except LookupError as error:
+        raise ValueError(f"no encoding {value!r:.40}; common ones are utf8 and latin1.") from error
+    return "utf8" if name == "utf-8" else value

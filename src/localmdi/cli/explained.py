@@ -1,0 +1,349 @@
+"""Rows of a table, explained batch by batch, and what is kept of them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from localmdi._text import count, cut, quote_names
+from localmdi.cli.tables.kinds import Kind
+from localmdi.cli.tables.row_selection import Reservoir
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from localmdi._explainer import Explainer
+    from localmdi.cli.console import Console
+    from localmdi.cli.tables.model_columns import ModelColumns
+    from localmdi.forest import Forest
+    from localmdi.results import LocalImportance
+    from localmdi.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["Explained", "Summary", "TableModel", "UnseenCategories"]
+
+# Leaves of this many (row, tree) pairs are held at a time.
+_PAIRS = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Explained rows, and what is known about each.
+
+    Parameters
+    ----------
+    result : LocalImportance
+        Their importances.
+    rows : ndarray of int
+        Their numbers in the file.
+    prediction, target : ndarray or None
+        One entry per row.
+    """
+
+    result: LocalImportance
+    rows: IntArray
+    prediction: AnyArray | None = None
+    target: AnyArray | None = None
+
+    def with_target(self, target: AnyArray) -> Explained:
+        """Return the same rows with their targets."""
+        return replace(self, target=target)
+
+    def take(self, positions: IntArray) -> Explained:
+        """Return some of the rows."""
+        beside = [
+            None if column is None else column[positions]
+            for column in (self.prediction, self.target)
+        ]
+        data = self.result.data
+        chosen = replace(self.result, data=None)[positions]
+        if data is not None:
+            chosen = replace(chosen, data=data.take(positions))
+        return Explained(chosen, self.rows[positions], *beside)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Explained]) -> Explained:
+        """Join rows of one model."""
+        if len(parts) == 1:
+            return parts[0]
+        import numpy as np
+        import pyarrow as pa
+
+        from localmdi.results import LocalImportance
+
+        data = [part.result.data for part in parts]
+        result = LocalImportance.concat([replace(part.result, data=None) for part in parts])
+        if all(frame is not None for frame in data):
+            result = replace(result, data=pa.concat_tables(data))
+        return cls(
+            result,
+            np.concatenate([part.rows for part in parts]),
+            _join([part.prediction for part in parts]),
+            _join([part.target for part in parts]),
+        )
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return each row as a dict: its importances, its cells, target and prediction."""
+        import numpy as np
+
+        result = self.result
+        data = [{}] * len(self.rows) if result.data is None else result.data.to_pylist()
+        baseline = np.broadcast_to(result.baseline, len(self.rows))
+        described = []
+        for i, row in enumerate(self.rows.tolist()):
+            one = {
+                "row": row,
+                "baseline": float(baseline[i]),
+                "residual": float(result.residual[i]),
+                "values": dict(
+                    zip(result.feature_names, np.asarray(result.values[i]).tolist(), strict=True)
+                ),
+                "data": data[i],
+            }
+            for noun, column in (("prediction", self.prediction), ("target", self.target)):
+                if column is not None:
+                    one[noun] = column[i : i + 1].tolist()[0]
+            described.append(one)
+        return described
+
+
+class Summary:
+    """Means over a stream of explained rows, its first rows and a random sample of it.
+
+    The memory does not grow with the stream.
+
+    Parameters
+    ----------
+    show : int
+        How many of the first rows to keep.
+    sample : int
+        How many rows drawn at random to keep.
+    seed : int
+        Of the draw.
+    """
+
+    def __init__(self, *, show: int, sample: int = 0, seed: int = 0) -> None:
+        self.n_rows = 0
+        self.first: list[dict[str, Any]] = []
+        self.result: Any = None
+        self.additivity_error = 0.0
+        self._show = show
+        self._values: Any = 0.0
+        self._residual = 0.0
+        self._reservoir: Reservoir[Explained] | None = None
+        if sample:
+            self._reservoir = Reservoir(sample, seed=seed, concat=Explained.concat)
+
+    def add(self, part: Explained) -> None:
+        """Add the next rows."""
+        import numpy as np
+
+        if self.result is None:
+            # Only unit, names and baseline are needed, not the rows.
+            self.result = replace(part.result, data=None)[:0]
+        self.n_rows += len(part.rows)
+        self._values = self._values + part.result.values.sum(axis=0)
+        self._residual += float(part.result.residual.sum())
+        self.additivity_error = max(self.additivity_error, part.result.additivity_error())
+        wanted = self._show - len(self.first)
+        if wanted > 0:
+            self.first += part.take(np.arange(min(wanted, len(part.rows)))).describe()
+        if self._reservoir is not None:
+            self._reservoir.add(part, len(part.rows))
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean importances over all rows."""
+        values: FloatArray = self._values / self.n_rows
+        return values
+
+    @property
+    def mean_residual(self) -> float:
+        """Mean impurity that is left."""
+        return self._residual / self.n_rows
+
+    def sample(self) -> Explained:
+        """Return the rows drawn at random."""
+        if self._reservoir is None:
+            raise ValueError("the summary has no sample; it was made with sample=0.")
+        return self._reservoir.result()[0]
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``--json`` prints about the rows."""
+        result = self.result
+        return {
+            "rows": self.n_rows,
+            "unit": result.unit,
+            "baseline": result.baseline,
+            "mean_residual": self.mean_residual,
+            "additivity_error": self.additivity_error,
+            "mean": dict(zip(result.feature_names, self.mean.tolist(), strict=True)),
+            "first_rows": self.first,
+        }
+
+
+class TableModel:
+    """A model and the columns of a table that it gets.
+
+    Parameters
+    ----------
+    model : fitted estimator or Forest
+        The model.
+    columns : ModelColumns
+        What it gets.
+    jobs : int
+        Number of threads.
+    predict : bool
+        Whether rows are predicted too.
+    """
+
+    def __init__(self, model: Any, columns: ModelColumns, *, jobs: int, predict: bool) -> None:
+        from localmdi._explainer import Explainer
+
+        self.columns = columns
+        self.explainer = Explainer(model)
+        self._model = model
+        self._jobs = jobs
+        self._predict = predict
+
+    @property
+    def forest(self) -> Forest:
+        """The trees."""
+        return self.explainer.forest
+
+    def explain(self, frame: Any, rows: IntArray) -> Explained:
+        """Explain and predict rows, an Arrow table with the model's columns."""
+        X = self._model_input(frame)
+        try:
+            result = self.explainer(X, n_jobs=self._jobs)
+        except ValueError as error:
+            raise ValueError(self._with_column_name(str(error))) from error
+        if self.columns.transformed:
+            result = replace(result, data=None, frame_type="pyarrow", row_labels=None)
+        else:
+            # The cells as the file has them, under its names where the model has none.
+            names = result.feature_names if self.columns.by_name else self.columns.names
+            result = replace(result, data=frame, frame_type="pyarrow", feature_names=names)
+        return Explained(result, rows, self._prediction(X, frame) if self._predict else None)
+
+    def _model_input(self, frame: Any) -> Any:
+        if self.columns.transformed:
+            # Steps choose columns by name and expect the frames that scikit-learn knows best.
+            return frame.to_pandas()
+        if self.columns.by_name or self.forest.categories is not None:
+            return frame
+        return _as_array(frame)
+
+    def _prediction(self, X: Any, frame: Any) -> AnyArray | None:
+        from localmdi.forest import Forest
+
+        if isinstance(self._model, Forest):
+            known = _has_prediction(self._model)
+            return _one_column(_predict(self.explainer, X, jobs=self._jobs)) if known else None
+        if not hasattr(self._model, "predict"):
+            return None
+        if self.columns.transformed or self.forest.categories is not None:
+            return _one_column(self._model.predict(frame.to_pandas()))
+        with warnings.catch_warnings():
+            # The columns were matched by name already.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return _one_column(self._model.predict(_as_array(frame)))
+
+    def _with_column_name(self, message: str) -> str:
+        """Name the column where the check of the values only has its number."""
+        names = self.forest.feature_names if self.columns.transformed else self.columns.names
+
+        def name(found: re.Match[str]) -> str:
+            number = int(found[1])
+            return f"column {quote_names([names[number]])}" if number < len(names) else found[0]
+
+        return re.sub(r"^feature (\d+)", name, message)
+
+
+class UnseenCategories:
+    """Counts, column by column, the cells whose category no training row had."""
+
+    def __init__(self, model: TableModel) -> None:
+        import pyarrow as pa
+
+        categories = model.forest.categories or ()
+        self._known = {
+            name: pa.array(labels.tolist(), pa.string())
+            for name, labels in zip(model.columns.names, categories, strict=False)
+            if labels is not None and model.columns.kinds[name] == Kind.CATEGORY
+        }
+        self._found: dict[str, tuple[int, Any]] = {}
+
+    def see(self, frame: Any) -> None:
+        """Look at the next rows."""
+        import pyarrow.compute as pc
+
+        for name, known in self._known.items():
+            column = frame[name]
+            unseen = column.filter(pc.invert(pc.is_in(column, value_set=known)))
+            if len(unseen):
+                n, example = self._found.get(name, (0, unseen[0].as_py()))
+                self._found[name] = n + len(unseen), example
+
+    def report(self, console: Console) -> None:
+        """Say what was found."""
+        for name, (n, example) in self._found.items():
+            what = "a missing value" if example is None else quote_names([cut(example, 40)])
+            console.note(
+                f"column {quote_names([name])} has {count(n, 'cell')} with categories that the "
+                f"model has never seen, such as {what}; paths end at splits on them."
+            )
+
+
+def _has_prediction(forest: Forest) -> bool:
+    """Tell whether the mean over a forest's trees is one class or number per row."""
+    several = forest.classes is not None and len(forest.classes) > 1
+    return (
+        forest.value is not None
+        and forest.aggregation == "mean"
+        and not forest.boosted
+        and not several
+    )
+
+
+def _predict(explainer: Explainer, X: Any, *, jobs: int) -> AnyArray:
+    """Return the class with the largest mean share, or the mean value, of every row."""
+    import numpy as np
+
+    from localmdi._validation import count_threads
+
+    forest, packing = explainer.forest, explainer._packing
+    rows, value = explainer._reader.read(X), np.asarray(forest.value)
+    share = forest.tree_weight / forest.tree_weight.sum()
+    total = np.zeros((rows.shape[0], value.shape[1]))
+    for start, stop, batch in packing.batches(rows, explainer._reader.rules):
+        step = max(1, _PAIRS // max(1, stop - start))
+        for first in range(0, forest.n_trees, step):
+            last = min(first + step, forest.n_trees)
+            ends = packing.ends(batch, first, last=last, n_threads=count_threads(jobs))
+            for tree in range(first, last):
+                total[start:stop] += share[tree] * value[ends[:, tree - first]]
+    return total if forest.classes is None else forest.classes[0][total.argmax(axis=1)]
+
+
+def _as_array(frame: Any) -> AnyArray:
+    import numpy as np
+
+    return np.column_stack([column.to_numpy() for column in frame.columns])
+
+
+def _one_column(prediction: Any) -> AnyArray | None:
+    import numpy as np
+
+    array = np.asarray(prediction)
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    return array if array.ndim == 1 else None
+
+
+def _join(columns: Sequence[AnyArray | None]) -> AnyArray | None:
+    import numpy as np
+
+    known = [column for column in columns if column is not None]
+    return np.concatenate(known) if len(known) == len(columns) else None

@@ -1,0 +1,139 @@
+"""Which columns of a table a fitted model gets, in which order, and as what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from localmdi._text import count, quote_names
+from localmdi.cli.tables.kinds import Kind, KindGuess
+from localmdi.cli.tables.open import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from localmdi.adapters import AdaptedModel
+    from localmdi.cli.commands.options import TableSettings
+    from localmdi.cli.console import Console
+    from localmdi.cli.tables.open import TableFile
+    from localmdi.typing import AnyArray
+
+__all__ = ["ModelColumns", "match_columns"]
+
+_BATCH_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """The columns of a model's rows.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names in the table, in the order of the model's features.
+    kinds : mapping of str to Kind
+        What the model was fitted with.
+    by_name : bool
+        Whether the model knows its features by these names.
+    transformed : bool
+        Whether earlier steps of a Pipeline change the rows before the trees get them.
+    """
+
+    names: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    by_name: bool = True
+    transformed: bool = False
+
+
+def match_columns(
+    adapted: AdaptedModel, table: TableFile, *, settings: TableSettings, console: Console
+) -> ModelColumns:
+    """Find the model's features among the columns of a table, by name if the model has names."""
+    every, _ = columns_of(table)
+    present = [name for name in every if name != settings.target and name not in settings.drop]
+    expected = _expected_names(adapted)
+    if expected is None:
+        names = _by_position(present, adapted, table=table, console=console)
+    else:
+        names = _by_name(present, expected, settings=settings, table=table)
+        extra = [name for name in present if name not in set(expected)]
+        if extra:
+            console.note(f"ignoring columns that the model does not know: {quote_names(extra)}.")
+    if adapted.transform is not None:
+        kinds = _kinds_in_table(table, names)
+    else:
+        categories = adapted.forest.categories or (None,) * len(names)
+        kinds = {name: _kind(labels) for name, labels in zip(names, categories, strict=True)}
+    return ModelColumns(names, kinds, expected is not None, adapted.transform is not None)
+
+
+def _expected_names(adapted: AdaptedModel) -> tuple[str, ...] | None:
+    from localmdi._validation import default_names
+
+    if adapted.input_names is not None:
+        return adapted.input_names
+    names = adapted.forest.feature_names
+    if adapted.transform is not None or names == default_names(len(names)):
+        return None
+    return names
+
+
+def _by_name(
+    present: Sequence[str],
+    expected: tuple[str, ...],
+    *,
+    settings: TableSettings,
+    table: TableFile,
+) -> tuple[str, ...]:
+    missing = [name for name in expected if name not in set(present)]
+    if settings.target in missing:
+        raise ValueError(
+            f"--target must not be a feature of the model; {quote_names([settings.target])} is "
+            "one. Leave out --target."
+        )
+    if missing:
+        raise ValueError(
+            f"{table.path.name!r} must have the columns that the model was fitted with; missing: "
+            f"{quote_names(missing)}. Add or rename columns."
+        )
+    return expected
+
+
+def _by_position(
+    present: list[str], adapted: AdaptedModel, *, table: TableFile, console: Console
+) -> tuple[str, ...]:
+    n_features = adapted.n_features_in
+    if n_features is not None and len(present) != n_features:
+        raise ValueError(
+            f"the model has {count(n_features, 'feature')} without names, so {table.path.name!r} "
+            f"must have as many columns; it has {len(present):,}: {quote_names(present)}. "
+            "Leave out columns with --target and --drop."
+        )
+    console.note("the model has no feature names; columns are taken in the file's order.")
+    return tuple(present)
+
+
+def _kind(labels: AnyArray | None) -> Kind:
+    """Return what a feature with these categories was read from."""
+    if labels is None or labels.dtype.kind in "iuf":
+        return Kind.NUMBER
+    known = [label for label in labels.tolist() if label is not None]
+    if known and all(isinstance(label, bool) for label in known):
+        return Kind.BOOLEAN
+    numbers = known and not any(isinstance(label, (str, bool)) for label in known)
+    return Kind.NUMBER if numbers else Kind.CATEGORY
+
+
+def _kinds_in_table(table: TableFile, names: Sequence[str]) -> dict[str, Kind]:
+    """Return what the columns hold: the steps of a Pipeline take what they were fitted with."""
+    if table.kinds is not None:
+        found = {name: table.kinds[name] for name in names}
+    else:
+        guesses = {name: KindGuess() for name in names}
+        for batch in table.batches(names, _BATCH_ROWS):
+            for name, guess in guesses.items():
+                guess.see(batch[name])
+        found = {name: guess.kind for name, guess in guesses.items()}
+    return {
+        name: Kind.NUMBER if kind == Kind.NUMBER else Kind.CATEGORY for name, kind in found.items()
+    }

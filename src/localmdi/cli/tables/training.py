@@ -1,0 +1,354 @@
+"""Training data: which columns and rows of a table a forest learns from, and the fit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from localmdi._text import count, quote_names
+from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind, convert_columns, has_missing
+from localmdi.cli.tables.open import columns_of
+from localmdi.cli.tables.row_selection import Reservoir, no_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from localmdi.cli.commands.options import FitSettings, TableSettings
+    from localmdi.cli.console import Console
+    from localmdi.cli.tables.open import TableFile
+    from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
+    from localmdi.typing import AnyArray, BoolArray, IntArray
+
+__all__ = [
+    "Target",
+    "TrainingData",
+    "choose_features",
+    "fit_forest",
+    "read_target",
+    "read_training_data",
+    "target_like",
+]
+
+_BATCH_ROWS = 1 << 16
+# Integers with at most this many distinct values are classes.
+_MOST_CLASSES = 20
+# From this many rows on, a column in which all values differ is pointed out as an identifier.
+_IDENTIFIER_ROWS = 20
+_FLOAT32_MAX = 3.4028234663852886e38
+# Trees times rows: beyond this many the nodes of the forest take gigabytes.
+_MOST_PATHS = 10_000_000
+_FEWEST_TREES = 100
+
+Task = Literal["classification", "regression"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The column to learn.
+
+    Parameters
+    ----------
+    name : str
+        Its column.
+    task : {"classification", "regression"}
+        What it asks for.
+    known : ndarray of bool
+        Which rows have a value.
+    values : ndarray
+        The values of these rows: strings, integers or floats.
+    reason : str
+        Why it is that task, for the user.
+    """
+
+    name: str
+    task: Task
+    known: BoolArray
+    values: AnyArray
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a forest learns from.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The features of the rows whose target is known: float64 and strings.
+    target : Target
+        Their target.
+    kinds : dict of str to Kind
+        What each feature holds.
+    rows : ndarray of int
+        The numbers of the rows in the file.
+    gaps : tuple of str
+        Numeric features that are missing in some rows of the file, but in none of these.
+    """
+
+    frame: Any
+    target: Target
+    kinds: dict[str, Kind]
+    rows: IntArray
+    gaps: tuple[str, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the target and the columns were taken for, for the user."""
+        columns = {}
+        for name, kind in self.kinds.items():
+            column = self.frame[name]
+            text = "number"
+            if kind == Kind.CATEGORY:
+                text = count(len(column.drop_null().unique()), "category")
+            missing = column.null_count
+            columns[name] = f"{text}, {missing:,} missing" if missing else text
+        return {
+            "target": self.target.name,
+            "task": self.target.task,
+            "task_reason": self.target.reason,
+            "columns": columns,
+            "fitted_rows": self.frame.num_rows,
+        }
+
+
+def choose_features(table: TableFile, settings: TableSettings, *, console: Console) -> list[str]:
+    """Return the columns to learn from: all but the target and those that number the rows."""
+    import click
+
+    names, labels = columns_of(table)
+    if labels:
+        console.note("a column without a name is ignored; it only numbers the rows.")
+    if settings.target is None:
+        raise click.UsageError(
+            f"--target must name the column to learn; the table has {quote_names(names)}."
+        )
+    for option, name in _named(settings):
+        if name not in names:
+            hint = " Use --separator to set the delimiter." if len(names) == 1 else ""
+            raise click.UsageError(
+                f"{option}: no column {quote_names([name])}; {table.path.name!r} has "
+                f"{quote_names(names)}.{hint}"
+            )
+    if settings.target in (*settings.drop, *settings.categorical):
+        raise click.UsageError(
+            "--target must not be named by --drop or --categorical too. To learn classes, use "
+            "--task classification."
+        )
+    features = [name for name in names if name != settings.target and name not in settings.drop]
+    if not features:
+        raise ValueError(f"{table.path.name!r} has no column to learn from besides the target.")
+    return features
+
+
+def read_training_data(
+    table: TableFile, features: Sequence[str], *, settings: TableSettings, console: Console
+) -> TrainingData:
+    """Read the whole file once: find out what its columns hold, and draw the rows to learn from."""
+    import pyarrow as pa
+
+    target_name = str(settings.target)
+    names = [*features, target_name]
+    reservoir: Reservoir[Any] = Reservoir(
+        settings.fit_rows, seed=settings.seed, concat=pa.concat_tables
+    )
+    guesses = {name: KindGuess() for name in names}
+    missing: set[str] = set()
+    for batch in table.batches(names, _BATCH_ROWS):
+        if table.kinds is None:
+            for name, guess in guesses.items():
+                guess.see(batch[name])
+        missing |= {name for name in features if has_missing(batch[name])}
+        reservoir.add(batch, batch.num_rows)
+    n_rows = reservoir.n_seen
+    if n_rows == 0:
+        raise no_rows(table)
+    found = table.kinds or {name: guess.kind for name, guess in guesses.items()}
+    kinds = _feature_kinds(found, features, categorical=settings.categorical)
+    sample, rows = reservoir.result()
+    target = read_target(
+        sample[target_name], found[target_name], name=target_name, task=settings.task
+    )
+    frame = convert_columns(sample.select(list(features)), kinds).filter(pa.array(target.known))
+    _check_finite(frame)
+    _point_out_identifiers(frame, kinds, console=console)
+    _say_which_rows(target, n_rows, n_sampled=len(rows), console=console)
+    numbers = [name for name in features if kinds[name] == Kind.NUMBER and name in missing]
+    gaps = tuple(name for name in numbers if not frame[name].null_count)
+    return TrainingData(frame, target, kinds, rows[target.known], gaps)
+
+
+def read_target(column: Any, kind: Kind, *, name: str, task: Task | None = None) -> Target:
+    """Read the column to learn; without a task, take the one that its values suggest."""
+    import numpy as np
+
+    if kind in (Kind.DATE, Kind.OTHER):
+        what = "dates" if kind == Kind.DATE else "lists or other structures"
+        raise ValueError(
+            f"the target {quote_names([name])} must hold classes or numbers, not {what}. "
+            "Choose another column, or convert it to numbers."
+        )
+    is_number = kind == Kind.NUMBER
+    if task == "regression" and not is_number:
+        raise ValueError(
+            f"the target {quote_names([name])} of a regression must hold numbers, not strings. "
+            "Correct it, or use --task classification."
+        )
+    read = as_kind(column, kind, name=name)
+    known = np.asarray(read.is_valid().to_numpy())
+    values = np.asarray(read.drop_null().to_numpy())
+    if is_number:
+        known[known] = finite = ~np.isnan(values)
+        values = values[finite]
+    n_values = len(np.unique(values)) if is_number else len(set(values.tolist()))
+    if n_values < 2:
+        raise ValueError(
+            f"the target {quote_names([name])} must have at least two distinct values; got "
+            f"{'one' if n_values else 'none'}. Choose another column, or add rows."
+        )
+    if not is_number:
+        return Target(name, "classification", known, values, "strings")
+    integers = bool((values == np.rint(values)).all()) and bool((np.abs(values) < 2**53).all())
+    looks: Task = "classification" if integers and n_values <= _MOST_CLASSES else "regression"
+    reason = count(n_values, "distinct integer") if integers else "numbers with decimals"
+    if task == "classification" and not integers:
+        values = np.array([f"{value:g}" for value in values.tolist()], dtype=object)
+    elif integers and (task or looks) == "classification":
+        values = values.astype(np.int64)
+    return Target(name, task or looks, known, values, reason)
+
+
+def target_like(column: Any, prediction: AnyArray | None, *, name: str) -> AnyArray:
+    """Return a column of targets in the type of the predictions beside it."""
+    import numpy as np
+
+    cells = column.to_pylist()
+    if prediction is not None and prediction.dtype.kind in "iuf":
+        with suppress(ValueError):
+            cells = as_kind(column, Kind.NUMBER, name=name).to_pylist()
+            if prediction.dtype.kind in "iu":
+                whole = all(cell is None or cell.is_integer() for cell in cells)
+                cells = [int(cell) if whole and cell is not None else cell for cell in cells]
+    elif prediction is not None and prediction.dtype.kind != "b":
+        cells = as_kind(column, Kind.CATEGORY, name=name).to_pylist()
+    values = np.empty(len(cells), dtype=object)
+    values[:] = cells
+    return values
+
+
+def fit_forest(
+    training: TrainingData, settings: FitSettings, *, console: Console, keep_forest: bool
+) -> RandomizedForestClassifier | RandomizedForestRegressor:
+    """Return a fitted forest of totally randomized trees, or of the best of K splits."""
+    import numpy as np
+    import pyarrow as pa
+
+    from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
+
+    classes = training.target.task == "classification"
+    kind = RandomizedForestClassifier if classes else RandomizedForestRegressor
+    n_rows = training.frame.num_rows
+    trees = settings.trees or 1000
+    if settings.trees is None and keep_forest and trees * n_rows > _MOST_PATHS:
+        trees = max(_FEWEST_TREES, _MOST_PATHS // n_rows)
+        console.note(
+            f"growing {count(trees, 'tree')} instead of 1,000, to save memory with "
+            f"{count(n_rows, 'row')}. Use --trees to grow more, or --fit-rows for fewer rows."
+        )
+    model = kind(
+        trees,
+        max_features=settings.max_features,
+        keep_forest=keep_forest,
+        n_jobs=settings.jobs,
+        random_state=settings.seed,
+        progress=console.progress,
+    )
+    if not training.gaps or not keep_forest:
+        return model.fit(training.frame, training.target.values)
+    # A row without weight teaches nothing but that values can be missing: each split then draws
+    # a side for them.
+    frame = pa.concat_tables([training.frame, _row_with_gaps(training)])
+    values = np.append(training.target.values, training.target.values[:1])
+    return model.fit(frame, values, sample_weight=np.append(np.ones(n_rows), 0.0))
+
+
+def _row_with_gaps(training: TrainingData) -> Any:
+    import pyarrow as pa
+
+    row = training.frame.slice(0, 1)
+    for name in training.gaps:
+        position = row.column_names.index(name)
+        row = row.set_column(position, name, pa.nulls(1, pa.float64()))
+    return row
+
+
+def _feature_kinds(
+    found: Mapping[str, Kind], features: Sequence[str], *, categorical: Sequence[str]
+) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    for name in features:
+        kind = Kind.CATEGORY if name in categorical else found[name]
+        if kind == Kind.DATE:
+            raise ValueError(
+                f"column {quote_names([name])} holds dates; a feature must hold numbers or "
+                "categories. Convert it to numbers, such as the year or an age in days, leave it "
+                "out with --drop, or make every date a category with --categorical."
+            )
+        if kind == Kind.OTHER:
+            raise ValueError(
+                f"column {quote_names([name])} holds lists or other structures; a feature must "
+                "hold single values. Leave it out with --drop."
+            )
+        kinds[name] = kind
+    return kinds
+
+
+def _check_finite(frame: Any) -> None:
+    """Refuse what float32, in which trees compare, does not hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name, column in zip(frame.column_names, frame.columns, strict=True):
+        if not pa.types.is_floating(column.type):
+            continue
+        largest = pc.max(pc.abs(column)).as_py()
+        if largest is not None and largest > _FLOAT32_MAX:
+            raise ValueError(
+                f"column {quote_names([name])} must hold finite numbers; got infinity or a number "
+                "beyond 3.4e38. Leave such cells empty, or leave out the column with --drop."
+            )
+
+
+def _point_out_identifiers(frame: Any, kinds: Mapping[str, Kind], *, console: Console) -> None:
+    """Say which columns tell all rows apart: one split on such a column removes everything."""
+    n_rows = frame.num_rows
+    if n_rows < _IDENTIFIER_ROWS:
+        return
+    for name, kind in kinds.items():
+        if kind == Kind.CATEGORY and len(frame[name].unique()) == n_rows:
+            console.note(
+                f"column {quote_names([name])} has a different value in every row, like an "
+                "identifier: it removes all uncertainty and explains nothing. Leave it out with "
+                "--drop."
+            )
+
+
+def _named(settings: TableSettings) -> list[tuple[str, str]]:
+    return [
+        ("--target", str(settings.target)),
+        *(("--drop", name) for name in settings.drop),
+        *(("--categorical", name) for name in settings.categorical),
+    ]
+
+
+def _say_which_rows(target: Target, n_rows: int, *, n_sampled: int, console: Console) -> None:
+    if n_sampled < n_rows:
+        console.note(
+            f"learning from {count(n_sampled, 'row')} drawn at random from {n_rows:,}. "
+            "Use --fit-rows to change that."
+        )
+    unknown = n_sampled - int(target.known.sum())
+    if unknown:
+        console.note(
+            f"{count(unknown, 'row')} without a value of {quote_names([target.name])} "
+            f"{'is' if unknown == 1 else 'are'} not learned from."
+        )
