@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance, TopFeatures
     from localmdi.typing import AnyArray, FittedModel, FloatArray, RowsLike
 
-__all__ = ["Explainer", "ModelRows"]
+__all__ = ["Explainer", "ModelRows", "explainer_of"]
 
 # Values of a batch when the user does not say how many rows; and from how many features on a row is
 # kept without its zeros.
@@ -274,6 +274,11 @@ class Explainer:
             known[share.argmax(axis=1)] for known, share in zip(forest.classes, shares, strict=True)
         ]
         return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
+
+
+def explainer_of(adapted: AdaptedModel) -> Explainer:
+    """Return the explainer of a model that has been read already."""
+    return _restore(adapted.forest, ModelRows(adapted))
 
 
 def _restore(forest: Forest, reader: ModelRows) -> Explainer:

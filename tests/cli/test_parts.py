@@ -10,6 +10,7 @@ from localmdi.cli.app import sentence
 from localmdi.cli.console import show_ranking, show_row, show_total
 from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind
 from localmdi.cli.tables.row_selection import Reservoir, parse_rows
+from localmdi.results import LocalImportance
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -125,10 +126,23 @@ def test_a_row_in_a_unit_without_a_symbol():
     assert told[0] == "Row 0, target 31, predicted 31"
     assert told[1] == "  0.5000 Gini impurity before anything is known"
     assert told[-1] == "  0.0000 left"
-    assert show_total(2.0, 0.5, unit="variance") == [
+    result = LocalImportance(
+        np.ones((1, 1)), 2.0, residual=np.ones(1), unit="variance", feature_names=("a",), n_trees=1
+    )
+    assert show_total(result, 0.5) == [
         "Variance before anything is known: 2.0000; left on average: 0.5000",
         "Mean variance removed by each feature",
     ]
+
+
+def test_a_measure_without_an_account():
+    row = {"row": 0, "values": {"a": 0.5}}
+    assert show_row(row, unit="bits") == ["Row 0", f" {MINUS}0.5000  a"]
+    result = LocalImportance(
+        np.ones((1, 1)), None, residual=None, unit="bits", feature_names=("a",), n_trees=1,
+        measure="gain",
+    )  # fmt: skip
+    assert show_total(result, None) == ["Mean uncertainty removed by each feature, in bits"]
 
 
 def test_a_ranking_of_nothing():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localmdi.cli.explained import Summary
+    from localmdi.results import LocalImportance
 
 __all__ = [
     "Console",
@@ -93,7 +94,7 @@ def show_summary(
         _head(about, summary.n_rows, n_features=len(result.feature_names)),
         *show_columns(about),
         "",
-        *show_total(result.baseline, summary.mean_residual, unit=result.unit),
+        *show_total(result, summary.mean_residual),
         *show_ranking(result.feature_names, summary.mean.tolist(), errors=None),
     ]
     for row in summary.first:
@@ -101,23 +102,18 @@ def show_summary(
     return [*lines, *show_files(files)]
 
 
-def show_total(baseline: float, residual: float, *, unit: str) -> list[str]:
-    """Return how much impurity there was and is left, and the heading of a ranking.
-
-    Examples
-    --------
-    >>> show_total(0.5, 0.0, unit="gini")[0]
-    'Gini impurity before anything is known: 0.5000; left on average: 0.0000'
-    """
-    named = unit_of(unit)
-    before, left = (with_unit(_number(value), named.symbol) for value in (baseline, residual))
+def show_total(result: LocalImportance, residual: float | None) -> list[str]:
+    """Return how much impurity there was and is left, if known, and the heading of a ranking."""
+    named = unit_of(result.unit)
     quantity = named.quantity
     heading = f"Mean {quantity} removed by each feature"
-    return [
-        f"{quantity[0].upper()}{quantity[1:]} before anything is known: {before}; "
-        f"left on average: {left}",
-        f"{heading}, in {named.symbol}" if named.symbol else heading,
-    ]
+    lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
+    if result.baseline is None or residual is None:
+        return lines
+    levels = (float(result.baseline), residual)
+    before, left = (with_unit(_number(value), named.symbol) for value in levels)
+    capital = f"{quantity[0].upper()}{quantity[1:]}"
+    return [f"{capital} before anything is known: {before}; left on average: {left}", *lines]
 
 
 def show_ranking(
@@ -168,10 +164,9 @@ def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
         head.append(f"target {_short(_cell(row['target']))}")
     if row.get("prediction") is not None:
         head.append(f"predicted {_short(_cell(row['prediction']))}")
-    lines = [
-        ", ".join(head),
-        f"  {_number(row['baseline'])} {of_quantity} before anything is known",
-    ]
+    lines = [", ".join(head)]
+    if "baseline" in row:
+        lines.append(f"  {_number(row['baseline'])} {of_quantity} before anything is known")
     data = row.get("data") or {}
     for name in names[:most]:
         known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
@@ -180,7 +175,9 @@ def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
     if rest:
         total = sum(values[name] for name in rest)
         lines.append(f" {_change(total)}  {count(len(rest), 'other feature')} together")
-    return [*lines, f"  {with_unit(_number(row['residual']), named.symbol)} left"]
+    if "residual" in row:
+        lines.append(f"  {with_unit(_number(row['residual']), named.symbol)} left")
+    return lines
 
 
 def show_columns(about: Mapping[str, Any]) -> list[str]:

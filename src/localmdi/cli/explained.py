@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Explained", "Summary", "TableModel", "UnseenCategories"]
 
-# Leaves of this many (row, tree) pairs are held at a time.
-_PAIRS = 1 << 21
-
 
 @dataclass(frozen=True, eq=False)
 class Explained:
@@ -89,18 +86,18 @@ class Explained:
 
         result = self.result
         data = [{}] * len(self.rows) if result.data is None else result.data.to_pylist()
-        baseline = np.broadcast_to(result.baseline, len(self.rows))
         described = []
         for i, row in enumerate(self.rows.tolist()):
             one = {
                 "row": row,
-                "baseline": float(baseline[i]),
-                "residual": float(result.residual[i]),
                 "values": dict(
                     zip(result.feature_names, np.asarray(result.values[i]).tolist(), strict=True)
                 ),
                 "data": data[i],
             }
+            if result.baseline is not None and result.residual is not None:
+                one["baseline"] = float(np.broadcast_to(result.baseline, len(self.rows))[i])
+                one["residual"] = float(result.residual[i])
             for noun, column in (("prediction", self.prediction), ("target", self.target)):
                 if column is not None:
                     one[noun] = column[i : i + 1].tolist()[0]
@@ -144,8 +141,9 @@ class Summary:
             self.result = replace(part.result, data=None)[:0]
         self.n_rows += len(part.rows)
         self._values = self._values + part.result.values.sum(axis=0)
-        self._residual += float(part.result.residual.sum())
-        self.additivity_error = max(self.additivity_error, part.result.additivity_error())
+        if part.result.residual is not None:
+            self._residual += float(part.result.residual.sum())
+            self.additivity_error = max(self.additivity_error, part.result.additivity_error())
         wanted = self._show - len(self.first)
         if wanted > 0:
             self.first += part.take(np.arange(min(wanted, len(part.rows)))).describe()
@@ -159,9 +157,9 @@ class Summary:
         return values
 
     @property
-    def mean_residual(self) -> float:
-        """Mean impurity that is left."""
-        return self._residual / self.n_rows
+    def mean_residual(self) -> float | None:
+        """Mean impurity that is left; None for a measure without such an account."""
+        return None if self.result.baseline is None else self._residual / self.n_rows
 
     def sample(self) -> Explained:
         """Return the rows drawn at random."""
@@ -175,9 +173,11 @@ class Summary:
         return {
             "rows": self.n_rows,
             "unit": result.unit,
+            "measure": result.measure,
+            "honest": result.honest,
             "baseline": result.baseline,
             "mean_residual": self.mean_residual,
-            "additivity_error": self.additivity_error,
+            "additivity_error": None if result.baseline is None else self.additivity_error,
             "mean": dict(zip(result.feature_names, self.mean.tolist(), strict=True)),
             "first_rows": self.first,
         }
@@ -192,17 +192,19 @@ class TableModel:
         The model.
     columns : ModelColumns
         What it gets.
+    explainer : Explainer
+        The explainer of the model.
     jobs : int
         Number of threads.
     predict : bool
         Whether rows are predicted too.
     """
 
-    def __init__(self, model: Any, columns: ModelColumns, *, jobs: int, predict: bool) -> None:
-        from localmdi._explainer import Explainer
-
+    def __init__(
+        self, model: Any, columns: ModelColumns, *, explainer: Explainer, jobs: int, predict: bool
+    ) -> None:
         self.columns = columns
-        self.explainer = Explainer(model)
+        self.explainer = explainer
         self._model = model
         self._jobs = jobs
         self._predict = predict
@@ -240,7 +242,7 @@ class TableModel:
 
         if isinstance(self._model, Forest):
             known = _has_prediction(self._model)
-            return _one_column(_predict(self.explainer, X, jobs=self._jobs)) if known else None
+            return _one_column(self.explainer.predict(X, n_jobs=self._jobs)) if known else None
         if not hasattr(self._model, "predict"):
             return None
         if self.columns.transformed or self.forest.categories is not None:
@@ -252,7 +254,7 @@ class TableModel:
 
     def _with_column_name(self, message: str) -> str:
         """Name the column where the check of the values only has its number."""
-        names = self.forest.feature_names if self.columns.transformed else self.columns.names
+        names = self.forest.names_for(None) if self.columns.transformed else self.columns.names
 
         def name(found: re.Match[str]) -> str:
             number = int(found[1])
@@ -305,26 +307,6 @@ def _has_prediction(forest: Forest) -> bool:
         and not forest.boosted
         and not several
     )
-
-
-def _predict(explainer: Explainer, X: Any, *, jobs: int) -> AnyArray:
-    """Return the class with the largest mean share, or the mean value, of every row."""
-    import numpy as np
-
-    from localmdi._validation import count_threads
-
-    forest, packing = explainer.forest, explainer._packing
-    rows, value = explainer._reader.read(X), np.asarray(forest.value)
-    share = forest.tree_weight / forest.tree_weight.sum()
-    total = np.zeros((rows.shape[0], value.shape[1]))
-    for start, stop, batch in packing.batches(rows, explainer._reader.rules):
-        step = max(1, _PAIRS // max(1, stop - start))
-        for first in range(0, forest.n_trees, step):
-            last = min(first + step, forest.n_trees)
-            ends = packing.ends(batch, first, last=last, n_threads=count_threads(jobs))
-            for tree in range(first, last):
-                total[start:stop] += share[tree] * value[ends[:, tree - first]]
-    return total if forest.classes is None else forest.classes[0][total.argmax(axis=1)]
 
 
 def _as_array(frame: Any) -> AnyArray:

@@ -32,7 +32,7 @@ _TRUSTED = frozenset(
         "localmdi.forest.forest.Forest",
         "localmdi.results.local.LocalImportance",
         "localmdi.trees.classifier.RandomizedForestClassifier",
-        "localmdi.trees.grown.GrownForest",
+        "localmdi.trees.growth.GrownForest",
         "localmdi.trees.regressor.RandomizedForestRegressor",
     }
 )

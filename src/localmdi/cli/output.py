@@ -194,10 +194,12 @@ def _as_table(part: Explained) -> Any:
 
     result = part.result
     names = extra_names(result.feature_names)
-    baseline = np.broadcast_to(result.baseline, len(part.rows)).astype(np.float64)
     columns = [pa.array(part.rows), *result.to_arrow().columns]
-    columns += [pa.array(baseline), pa.array(result.residual)]
-    labels = [names["row"], *result.feature_names, names["baseline"], names["residual"]]
+    labels = [names["row"], *result.feature_names]
+    if result.baseline is not None:
+        baseline = np.broadcast_to(result.baseline, len(part.rows)).astype(np.float64)
+        columns += [pa.array(baseline), pa.array(result.residual)]
+        labels += [names["baseline"], names["residual"]]
     if part.prediction is not None:
         columns.append(_labels(part.prediction))
         labels.append(names["prediction"])

@@ -23,7 +23,7 @@ from localmdi.infinite.encoder import Encoder, learn_encoder
 
 if TYPE_CHECKING:
     from localmdi.infinite.encoder import Bins, Codes, Missing
-    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
 __all__ = ["Output", "RowsAt", "Sample", "read_output", "read_sample"]
 
@@ -158,7 +158,7 @@ class Sample:
         assert formula is not None  # read_output accepts only criteria that are computed
         return formula(sums)
 
-    def rows_at(self, at: ArrayLike | None) -> RowsAt:
+    def rows_at(self, at: RowsLike | None) -> RowsAt:
         """Find the rows to explain among the rows of the sample; None means X itself."""
         if at is None:
             return self.given
@@ -176,7 +176,7 @@ class Sample:
 
 
 def read_sample(
-    X: ArrayLike,
+    X: RowsLike,
     y: ArrayLike,
     *,
     criterion: str = "entropy",

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["Bins", "Codes", "Encoder", "Missing", "learn_encoder"]
 
 Codes: TypeAlias = NDArray[np.int32]
-Bins: TypeAlias = int | Sequence[float] | Mapping[str | int, int | Sequence[float]]
+Bins: TypeAlias = (
+    int
+    | Sequence[float]
+    | Mapping[str, int | Sequence[float]]
+    | Mapping[str, int]
+    | Mapping[int, int | Sequence[float]]
+)
 Missing: TypeAlias = Literal["error", "category"]
 
 

@@ -13,7 +13,7 @@ from localmdi.infinite.mdi import infinite_mdi
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
-    from localmdi.typing import ArrayLike, BoolArray, FloatArray
+    from localmdi.typing import ArrayLike, BoolArray, FloatArray, RowsLike
 
 __all__ = ["ForestGap", "measure_gap"]
 
@@ -96,9 +96,7 @@ class ForestGap:
         }
 
 
-def measure_gap(
-    forest: LocalImportance, X: ArrayLike, *, y: ArrayLike, **options: Any
-) -> ForestGap:
+def measure_gap(forest: LocalImportance, X: RowsLike, *, y: ArrayLike, **options: Any) -> ForestGap:
     """Compare a forest's local importances of its training rows with the infinite forest's.
 
     Parameters

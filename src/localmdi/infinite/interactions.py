@@ -18,7 +18,7 @@ from localmdi.results.fields import as_choice
 if TYPE_CHECKING:
     from localmdi.infinite.encoder import Bins, Codes, Missing
     from localmdi.infinite.sampled_paths import RandomState
-    from localmdi.typing import ArrayLike, FloatArray, IntArray
+    from localmdi.typing import ArrayLike, FloatArray, IntArray, RowsLike
 
 __all__ = ["infinite_interactions"]
 
@@ -30,9 +30,9 @@ _DEFAULT_PATHS = 1000
 
 
 def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
-    X: ArrayLike,
+    X: RowsLike,
     y: ArrayLike,
-    at: ArrayLike | None = None,
+    at: RowsLike | None = None,
     *,
     index: Index = "SII",
     method: Method = "auto",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from localmdi.infinite.categorical_sample import RowsAt, Sample
     from localmdi.infinite.encoder import Bins, Missing
     from localmdi.infinite.sampled_paths import RandomState, Stopping
-    from localmdi.typing import ArrayLike, FloatArray, IntArray
+    from localmdi.typing import ArrayLike, FloatArray, IntArray, RowsLike
 
 __all__ = ["infinite_mdi"]
 
@@ -41,9 +41,9 @@ _MAX_BYTES = 8e9
 
 
 def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
-    X: ArrayLike,
+    X: RowsLike,
     y: ArrayLike,
-    at: ArrayLike | None = None,
+    at: RowsLike | None = None,
     *,
     method: Method = "auto",
     criterion: str = "entropy",

@@ -13,7 +13,7 @@ from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
     from localmdi.infinite.encoder import Bins, Missing
-    from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+    from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, RowsLike
 
 __all__ = ["LocalRelevance", "local_relevance"]
 
@@ -83,9 +83,9 @@ class LocalRelevance:
 
 
 def local_relevance(
-    X: ArrayLike,
+    X: RowsLike,
     y: ArrayLike,
-    at: ArrayLike,
+    at: RowsLike,
     *,
     alpha: float = 0.05,
     control: Control = "holm",

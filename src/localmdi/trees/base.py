@@ -18,11 +18,16 @@ from localmdi._validation import (
     read_encoded_rows,
 )
 from localmdi.results import LocalImportance
-from localmdi.trees.grown import GrownForest
-from localmdi.trees.growth import Growth, GrowthPlan, grow
+from localmdi.trees.growth import (
+    GrownForest,
+    Growth,
+    GrowthPlan,
+    add_earlier_trees,
+    check_same_problem,
+    grow,
+)
 from localmdi.trees.parameters import check_flag, check_tolerance, count_trees, grow_rules
 from localmdi.trees.table import Table, read_table
-from localmdi.trees.warm import add_earlier_trees, check_same_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

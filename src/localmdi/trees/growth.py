@@ -1,25 +1,43 @@
-"""Growing: trees are added batch by batch to sums, until there are enough."""
+"""Growing: trees are added batch by batch to sums; the grown trees become a `Forest` when asked.
+
+A warm start adds the trees of an earlier fit, explaining the rows of the new one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from localmdi import _core
 from localmdi._progress import progress_bar
+from localmdi._validation import RowRules, RowSource
+from localmdi.forest import Forest, build_forest
+from localmdi.forest.credit import impurity_drop
+from localmdi.forest.packing import Packing
+from localmdi.forest.schema import FLOATS, STRUCTURE
 
 if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
+    from localmdi.trees.table import Table
+    from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Growth", "GrowthPlan", "grow"]
+__all__ = [
+    "GrownForest",
+    "Growth",
+    "GrowthPlan",
+    "add_earlier_trees",
+    "check_same_problem",
+    "grow",
+]
 
 # Where a bar must move or a tolerance be looked at, a call of the kernel grows this many trees; a
 # multiple of its chunk, so that the sums do not depend on it.
 _BATCH = 64
 # Standard errors from fewer chunks than this are too noisy to stop upon.
 _MIN_CHUNKS = 32
+_RULES = RowRules(finite=True)
 
 
 @dataclass(frozen=True)
@@ -101,3 +119,129 @@ def grow(rows: Any, target: Any, *, plan: GrowthPlan, growth: Growth) -> bool:
             if plan.tol is not None and growth.largest_error() <= plan.tol:
                 return True
     return plan.tol is None
+
+
+class GrownForest:
+    """Trees that predict.
+
+    Parameters
+    ----------
+    trees : _core.GrownTrees
+        What the kernel has grown.
+    header : dict
+        The fields of `Forest` that are not its nodes.
+    center : ndarray of shape (n_values,)
+        Added to the nodes' values: responses are centred while trees grow.
+    before : Forest or None
+        Trees that were grown earlier.
+    """
+
+    def __init__(
+        self, trees: _core.GrownTrees, header: dict[str, Any], *, center: FloatArray, before: Any
+    ) -> None:
+        self._source: tuple[Any, ...] = (trees, header, center, before)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_grown, (self.forest,)
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The trees as a table of nodes."""
+        trees, header, center, before = self._source
+        arrays = trees.arrays()
+        arrays["value"] = arrays["value"].reshape(-1, len(center))
+        if center.any():
+            arrays["value"] += center
+        for array in arrays.values():
+            array.flags.writeable = False
+        forest = build_forest(**arrays, **header)
+        self._source = ()
+        return forest if before is None else _join_forests(before, forest)
+
+    @cached_property
+    def packing(self) -> Packing:
+        """The trees ready for the kernels."""
+        return Packing(self.forest)
+
+    def values(self, rows: RowSource, *, n_threads: int) -> FloatArray:
+        """Return the mean over trees of the values where each row ends."""
+        return self.packing.predict(rows, _RULES, n_threads=n_threads)
+
+    def ends(self, rows: RowSource, *, n_threads: int) -> IntArray:
+        """Return the node, numbered within its tree, where each row ends in each tree."""
+        forest = self.forest
+        out = np.empty((rows.shape[0], forest.n_trees), dtype=np.int64)
+        for block in self.packing.leaf_blocks(rows, _RULES, n_threads=n_threads):
+            out[block.rows, block.trees] = block.leaf - forest.tree_offset[block.trees]
+        return out
+
+
+def _restore_grown(forest: Forest) -> GrownForest:
+    grown = GrownForest.__new__(GrownForest)
+    grown.__dict__["forest"] = forest
+    return grown
+
+
+def _join_forests(before: Forest, after: Forest) -> Forest:
+    """Return one forest with the trees of both; they must have one header."""
+    shift = {
+        "tree_offset": before.n_nodes,
+        "child_offset": len(before.child),
+        "child": before.n_nodes,
+        "category_offset": len(before.category_bits),
+    }
+    joined = {field.name: getattr(after, field.name) for field in fields(Forest)}
+    for field in (*STRUCTURE, *FLOATS):
+        first, second = getattr(before, field), getattr(after, field)
+        if field.endswith("offset"):
+            first = first[:-1]
+        both = np.concatenate([first, second + shift[field] if field in shift else second])
+        both.flags.writeable = False
+        joined[field] = both
+    return Forest(**joined)
+
+
+def check_same_problem(
+    forest: Forest, table: Table, *, classes: tuple[AnyArray, ...] | None, n_values: int
+) -> None:
+    """Refuse rows or targets that the earlier trees know nothing about."""
+    before = forest.categories or (None,) * forest.n_features
+    same = len(before) == len(table.categories) and all(
+        np.array_equal(_known(a), _known(b)) for a, b in zip(before, table.categories, strict=True)
+    )
+    if not same:
+        raise ValueError(
+            "with warm_start X must have the features and categories of the earlier fit; they "
+            "differ. Pass the same columns, or use warm_start=False."
+        )
+    same = forest.statistic("value").shape[1] == n_values
+    if forest.classes is not None and classes is not None:
+        same = same and np.array_equal(forest.classes[0], classes[0])
+    if not same:
+        raise ValueError(
+            "with warm_start the classes or outputs must be those of the earlier fit; they "
+            "differ. Pass the same kind of y, or use warm_start=False."
+        )
+
+
+def _known(labels: AnyArray | None) -> AnyArray:
+    return np.array([], dtype=object) if labels is None else labels.astype(str)
+
+
+def add_earlier_trees(
+    growth: Growth, before: Forest, *, table: Table, sums: tuple[Any, ...], n_threads: int
+) -> None:
+    """Add the earlier trees to the sums; their importances are those of the rows of this fit."""
+    packing = Packing(before, impurity_drop(before))
+    rows = np.ascontiguousarray(table.columns.T)
+    packing.check(RowSource(rows, rows, rows.dtype), RowRules())
+    values, residual = np.empty(rows.shape), np.empty(len(rows))
+    packing.kernel.local_mdi(packing.rows(rows), values, residual, None, n_threads)
+    growth.values += before.n_trees * values
+    growth.residual += before.n_trees * residual
+    feature, root, out_of_bag = sums
+    growth.feature += feature
+    growth.root += root
+    if growth.out_of_bag is not None and np.shape(out_of_bag) == growth.out_of_bag.shape:
+        growth.out_of_bag += out_of_bag
+    growth.n_trees += before.n_trees

@@ -108,6 +108,8 @@ def _notes(result: LocalImportance, settings: DemoSettings) -> tuple[str, ...]:
 
 
 def _show(result: LocalImportance, image: AnyArray, *, seconds: float) -> list[str]:
+    import numpy as np
+
     mean = result.mean()
     # A single tree has no standard error.
     error = mean.standard_error if mean.n_trees > 1 else None
@@ -116,7 +118,8 @@ def _show(result: LocalImportance, image: AnyArray, *, seconds: float) -> list[s
         f"{count(result.n_trees, 'tree')} in {seconds:.2f} s",
         "",
         f"Uncertainty before a pixel is known: {result.baseline:.4f} bits (log2 10 = 3.3219: the "
-        f"ten digits are almost equally frequent); left on average: {result.residual.mean():.4f} "
+        "ten digits are almost equally frequent); left on average: "
+        f"{np.asarray(result.residual).mean():.4f} "
         "bits",
         "Mean uncertainty removed by each pixel, in bits"
         f"{'' if error is None else ', with standard errors over the trees'}",

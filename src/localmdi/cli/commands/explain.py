@@ -130,12 +130,15 @@ def _fit_model(
     settings: ExplainSettings, table: TableFile, *, console: Console
 ) -> tuple[TableModel, dict[str, Any]]:
     """Return a forest fitted to the table, and its description."""
+    from localmdi._explainer import Explainer
+
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
     fitted = fit_forest(training, settings, console=console, keep_forest=True)
     model = TableModel(
         fitted.forest_,
         ModelColumns(tuple(features), training.kinds),
+        explainer=Explainer(fitted.forest_),
         jobs=settings.jobs,
         predict=settings.predict,
     )
@@ -148,6 +151,7 @@ def _load_model(
     """Return the model of a file, and its description."""
     import click
 
+    from localmdi._explainer import explainer_of
     from localmdi.adapters import adapt
 
     if settings.save_model is not None:
@@ -161,8 +165,14 @@ def _load_model(
             f"{quote_names(names)}. With --model, --target is optional."
         )
     loaded = load_model(path, allow_pickle=settings.allow_pickle)
-    columns = match_columns(adapt(loaded), table, settings=settings, console=console)
-    model = TableModel(loaded, columns, jobs=settings.jobs, predict=settings.predict)
+    adapted = adapt(loaded)
+    model = TableModel(
+        loaded,
+        match_columns(adapted, table, settings=settings, console=console),
+        explainer=explainer_of(adapted),
+        jobs=settings.jobs,
+        predict=settings.predict,
+    )
     about = {"data": str(settings.data), "model": str(path), "target": settings.target}
     return model, about
 

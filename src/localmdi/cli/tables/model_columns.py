@@ -68,14 +68,9 @@ def match_columns(
 
 
 def _expected_names(adapted: AdaptedModel) -> tuple[str, ...] | None:
-    from localmdi._validation import default_names
-
-    if adapted.input_names is not None:
+    if adapted.input_names is not None or adapted.transform is not None:
         return adapted.input_names
-    names = adapted.forest.feature_names
-    if adapted.transform is not None or names == default_names(len(names)):
-        return None
-    return names
+    return adapted.forest.feature_names
 
 
 def _by_name(
