@@ -197,5 +197,5 @@ def _kernel(
         sums[row, slot],
         np.where(smallest == largest, smallest, -1).astype(np.int32),
         output.n_slots,
-        output.criterion,
+        _core.Criterion(output.criterion),
     )

@@ -107,7 +107,7 @@ def grow(rows: Any, target: Any, *, plan: GrowthPlan, growth: Growth) -> bool:
     --------
     >>> rows = _core.TrainingRows(np.array([[0, 1, 2]], np.float32), np.zeros(1, np.uint8),
     ...                           np.zeros(1, np.uint8), np.ones(3))
-    >>> target = _core.Target(np.array([0, 0, 1], np.uint32), 2, True)
+    >>> target = _core.Target(np.array([0, 0, 1], np.uint32), 2, _core.Criterion.entropy)
     >>> plan = GrowthPlan(_core.GrowRules(), last=10)
     >>> growth = Growth(3, 1, n_values=2, plan=plan)
     >>> grow(rows, target, plan=plan, growth=growth), growth.n_trees
