@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 OLDEST := .venv-oldest
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
-CPP := $(wildcard cpp/include/localmdi/*.hpp cpp/src/*.cpp cpp/bindings/*.cpp cpp/bindings/*.hpp)
-CPP_TESTS := $(wildcard cpp/tests/*.cpp cpp/tests/*.hpp)
+CPP := $(wildcard cpp/include/localmdi/*/*.hpp cpp/src/*/*.cpp cpp/bindings/*.cpp cpp/bindings/*.hpp)
+CPP_TESTS := $(wildcard cpp/tests/*/*.cpp cpp/tests/*/*.hpp)
 BUILD_FILES := CMakeLists.txt pyproject.toml
 
 CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja

@@ -27,7 +27,7 @@ SOURCES = (
     "src/localmdi/**/*.py",
     "src/localmdi/**/*.pyi",
     "cpp/include/**/*",
-    "cpp/src/*",
+    "cpp/src/**/*",
     "cpp/bindings/*",
 )
 

@@ -1,19 +1,32 @@
-#include "explain.hpp"
-
 #include <nanobind/stl/optional.h>
 
 #include <optional>
 #include <string>
 
-#include "localmdi/local_mdi.hpp"
-#include "localmdi/paths.hpp"
-#include "run.hpp"
-#include "table.hpp"
+#include "forest.hpp"
+#include "localmdi/explain/local_mdi.hpp"
+#include "localmdi/explain/paths.hpp"
+#include "module.hpp"
+#include "support.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace localmdi {
+namespace localmdi::bindings {
+
+using explain::add_weighted_mdi;
+using explain::find_ends;
+using explain::local_mdi;
+using explain::Rows;
+using explain::Run;
+using explain::saabas;
+using explain::sparse_local_mdi;
+using explain::SparseImportance;
+using explain::TreeWeights;
+using forest::ForestView;
+using forest::pack;
+using forest::PackedForest;
+
 namespace {
 
 using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -171,24 +184,6 @@ void bind_for(nb::module_& m, const std::string& bits) {
 void bind_explain(nb::module_& m) {
     bind_for<float>(m, "32");
     bind_for<double>(m, "64");
-    m.def(
-        "edge_drops",
-        [](const NodeTable& table, Column<double> level, Vector<double> amount) {
-            const std::size_t n = table.view().n_nodes();
-            require(level.size() == n && amount.size() == n, "level and amount must fit the nodes");
-            const nb::gil_scoped_release release;
-            edge_drops(table.view(), as_span(level), amount.data());
-        },
-        "table"_a, "level"_a.noconvert(), "amount"_a.noconvert(),
-        "Fill in for every node how much the level falls on the edge from its parent.");
-    m.def(
-        "add_children",
-        [](const NodeTable& table, Matrix<double> sums) {
-            require(sums.shape(0) == table.view().n_nodes(), "sums must have one row per node");
-            add_children(table.view(), sums.data(), sums.shape(1));
-        },
-        "table"_a, "sums"_a.noconvert(),
-        "Add to every node's row of sums those of the nodes below it.");
 }
 
-}  // namespace localmdi
+}  // namespace localmdi::bindings

@@ -1,5 +1,3 @@
-#include "grow.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
@@ -7,13 +5,19 @@
 #include <optional>
 #include <utility>
 
-#include "localmdi/grow.hpp"
-#include "run.hpp"
+#include "localmdi/grow/grow.hpp"
+#include "module.hpp"
+#include "support.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace localmdi {
+namespace localmdi::bindings {
+
+using grow::GrownTrees;
+using grow::GrowRules;
+using support::Criterion;
+
 namespace {
 
 using Flags = Vector<const std::uint8_t>;
@@ -23,7 +27,7 @@ struct RowsArg {
     Matrix<const float> columns;
     Flags categorical, missing;
     Vector<const double> weight;
-    TrainingRows view;
+    grow::TrainingRows view;
 
     RowsArg(Matrix<const float> columns_, Flags categorical_, Flags missing_,
             Vector<const double> weight_)
@@ -59,14 +63,11 @@ struct RowsArg {
 struct TargetArg {
     std::optional<Vector<const std::uint32_t>> label;
     std::optional<Matrix<const double>> response;
-    Target view;
+    grow::Target view;
 
-    TargetArg(Vector<const std::uint32_t> labels, std::size_t n_classes, bool entropy)
-        : label(std::move(labels)),
-          view{entropy ? Criterion::entropy : Criterion::gini,
-               n_classes,
-               {label->data(), label->size()},
-               {}} {
+    TargetArg(Vector<const std::uint32_t> labels, std::size_t n_classes, Criterion criterion)
+        : label(std::move(labels)), view{criterion, n_classes, {label->data(), label->size()}, {}} {
+        require(criterion != Criterion::variance, "the criterion must be one for classes");
         require(n_classes > 0, "there must be a class");
         require(std::all_of(view.label.begin(), view.label.end(),
                             [&](auto c) { return c < n_classes; }),
@@ -75,10 +76,7 @@ struct TargetArg {
 
     explicit TargetArg(Matrix<const double> values)
         : response(std::move(values)),
-          view{Criterion::squared_error,
-               response->shape(1),
-               {},
-               {response->data(), response->size()}} {
+          view{Criterion::variance, response->shape(1), {}, {response->data(), response->size()}} {
         require(view.n_values > 0, "there must be an output");
     }
 
@@ -110,7 +108,7 @@ struct SumsArg {
         require(!out_of_bag || out_of_bag->shape(0) == n, "out_of_bag must have one line per row");
     }
 
-    GrowSums view() const {
+    grow::GrowSums view() const {
         double* const f = feature.data();
         const std::size_t p = feature.shape(1);
         return {values.data(),   chunk_squares ? chunk_squares->data() : nullptr,
@@ -131,13 +129,13 @@ void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& ru
     require(!rules.balance_draws || target.label, "balance_draws must not be set without classes");
     require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
     run_kernel([&](Interrupt& interrupt) {
-        grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
-             n_threads, interrupt);
+        grow::grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
+                   n_threads, interrupt);
     });
 }
 
 nb::dict arrays(const GrownTrees& trees) {
-    ForestArrays table;
+    grow::ForestArrays table;
     {
         const nb::gil_scoped_release release;
         table = to_arrays(trees);
@@ -166,16 +164,18 @@ void bind_grow(nb::module_& m) {
              "columns"_a.noconvert(), "categorical"_a.noconvert(), "missing"_a.noconvert(),
              "weight"_a.noconvert());
     nb::class_<TargetArg>(m, "Target", "Class labels, or responses (n_rows, n_outputs).")
-        .def(nb::init<Vector<const std::uint32_t>, std::size_t, bool>(), "label"_a.noconvert(),
-             "n_classes"_a, "entropy"_a)
+        .def(nb::init<Vector<const std::uint32_t>, std::size_t, Criterion>(), "label"_a.noconvert(),
+             "n_classes"_a, "criterion"_a)
         .def(nb::init<Matrix<const double>>(), "response"_a.noconvert());
     nb::class_<GrowRules>(m, "GrowRules", "How to grow; sizes are numbers of rows.")
         .def(nb::init<>())
         .def_rw("seed", &GrowRules::seed)
         .def_rw("max_features", &GrowRules::max_features)
         .def_prop_rw(
-            "theory_draw", [](const GrowRules& r) { return r.draw == Draw::theory; },
-            [](GrowRules& r, bool theory) { r.draw = theory ? Draw::theory : Draw::sklearn; })
+            "theory_draw", [](const GrowRules& r) { return r.draw == grow::Draw::theory; },
+            [](GrowRules& r, bool theory) {
+                r.draw = theory ? grow::Draw::theory : grow::Draw::sklearn;
+            })
         .def_rw("max_depth", &GrowRules::max_depth)
         .def_rw("min_samples_split", &GrowRules::min_samples_split)
         .def_rw("min_samples_leaf", &GrowRules::min_samples_leaf)
@@ -199,7 +199,7 @@ void bind_grow(nb::module_& m) {
         .def("arrays", &arrays, "The vectors of the node table; value is flat.");
     m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a,
           "trees"_a.none(), "n_threads"_a, "Grow trees: range is the first one and their number.");
-    m.attr("GROW_CHUNK") = kChunk;
+    m.attr("GROW_CHUNK") = grow::kChunk;
 }
 
-}  // namespace localmdi
+}  // namespace localmdi::bindings

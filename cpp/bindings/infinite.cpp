@@ -1,44 +1,42 @@
-#include "infinite.hpp"
-
-#include "localmdi/bit_rows.hpp"
-#include "localmdi/lattice.hpp"
-#include "localmdi/row_dual.hpp"
-#include "localmdi/row_sets.hpp"
-#include "localmdi/sampled_pairs.hpp"
-#include "localmdi/sampled_paths.hpp"
-#include "localmdi/shared_partition.hpp"
-#include "run.hpp"
+#include "localmdi/infinite/bit_rows.hpp"
+#include "localmdi/infinite/lattice.hpp"
+#include "localmdi/infinite/row_dual.hpp"
+#include "localmdi/infinite/row_sets.hpp"
+#include "localmdi/infinite/sampled_pairs.hpp"
+#include "localmdi/infinite/sampled_paths.hpp"
+#include "localmdi/infinite/shared_partition.hpp"
+#include "module.hpp"
+#include "support.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace localmdi {
-namespace {
+namespace localmdi::bindings {
 
-template <class T>
-std::span<const T> span_of(const Vector<const T>& v) {
-    return {v.data(), v.size()};
-}
+using infinite::Impurity;
+using support::Criterion;
+using support::parallel_for;
+
+namespace {
 
 // Holds the arrays of a sample and checks them once.
 struct SampleArrays {
     nb::object owners;
-    Sample sample;
+    infinite::Sample sample;
 
     SampleArrays(Matrix<const std::int32_t> codes, Vector<const std::int64_t> entry_offset,
                  Vector<const std::int32_t> entry_slot, Vector<const double> entry_weight,
-                 Vector<const std::int32_t> label, std::size_t n_slots, std::uint8_t criterion)
+                 Vector<const std::int32_t> label, std::size_t n_slots, Criterion criterion)
         : owners(nb::make_tuple(codes, entry_offset, entry_slot, entry_weight, label)),
           sample{codes.shape(1),
                  n_slots,
-                 static_cast<Criterion>(criterion),
+                 criterion,
                  {codes.data(), codes.size()},
-                 span_of(entry_offset),
-                 span_of(entry_slot),
-                 span_of(entry_weight),
-                 span_of(label)} {
+                 as_span(entry_offset),
+                 as_span(entry_slot),
+                 as_span(entry_weight),
+                 as_span(label)} {
         const std::size_t n = label.size();
-        require(criterion <= 2, "the criterion must be 0, 1 or 2");
         require(n > 0 && codes.shape(0) == n && entry_offset.size() == n + 1 &&
                     entry_slot.size() == entry_weight.size(),
                 "the arrays of a sample must fit each other");
@@ -66,11 +64,11 @@ struct SampleArrays {
 nb::tuple lattice(const SampleArrays& self, std::size_t row, bool all_features, bool pairs,
                   std::size_t n_threads) {
     self.require_row(row);
-    LatticeAnswer answer;
+    infinite::LatticeAnswer answer;
     run_kernel([&](Interrupt& interrupt) {
         const Impurity impurity(self.sample);
-        answer =
-            solve_lattice(self.sample, impurity, {row, all_features, pairs}, n_threads, interrupt);
+        answer = infinite::solve_lattice(self.sample, impurity, {row, all_features, pairs},
+                                         n_threads, interrupt);
     });
     std::vector<std::int64_t> features(answer.features.begin(), answer.features.end());
     return nb::make_tuple(to_array(std::move(features)), to_array(std::move(answer.sums.all)),
@@ -83,7 +81,7 @@ void all_rows(const SampleArrays& self, Matrix<double> values, std::size_t n_thr
             "values must fit the sample");
     run_kernel([&](Interrupt& interrupt) {
         const Impurity impurity(self.sample);
-        shared_partition(self.sample, impurity, values.data(), n_threads, interrupt);
+        infinite::shared_partition(self.sample, impurity, values.data(), n_threads, interrupt);
     });
 }
 
@@ -97,8 +95,8 @@ void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<
         const Impurity impurity(self.sample);
         parallel_for(rows.size(), n_threads, interrupt, [&] {
             return [&](std::size_t k) {
-                row_dual(self.sample, impurity, static_cast<std::size_t>(rows.data()[k]),
-                         values.data() + k * self.sample.n_features, interrupt);
+                infinite::row_dual(self.sample, impurity, static_cast<std::size_t>(rows.data()[k]),
+                                   values.data() + k * self.sample.n_features, interrupt);
             };
         });
     });
@@ -111,12 +109,12 @@ void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8
             "ends must fit the rows");
     const std::size_t p = self.sample.n_features;
     run_kernel([&](Interrupt& interrupt) {
-        const BitRows rows(self.sample);
+        const infinite::BitRows rows(self.sample);
         parallel_for(x.shape(0), n_threads, interrupt, [&] {
             return [&](std::size_t k) {
-                const RowSetAnswer answer = forward_row_sets(
-                    self.sample, rows, {x.data() + k * p, p}, static_cast<Unseen>(unseen), budget,
-                    values.data() + k * p, interrupt);
+                const infinite::RowSetAnswer answer = infinite::forward_row_sets(
+                    self.sample, rows, {x.data() + k * p, p}, static_cast<infinite::Unseen>(unseen),
+                    budget, values.data() + k * p, interrupt);
                 double* const end = ends.data() + 3 * k;
                 end[0] = answer.residual;
                 end[1] = answer.support;
@@ -135,10 +133,11 @@ void paths(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8_t 
     require(ends.shape(0) == 2 && ends.shape(1) == x.shape(0), "ends must fit the rows");
     const std::uint64_t* const r = range.data();
     run_kernel([&](Interrupt& interrupt) {
-        sample_paths(self.sample, {x.data(), x.size()},
-                     {r[0], r[1], r[2], static_cast<Unseen>(unseen)},
-                     {values.data(), squares.data(), ends.data(), ends.data() + x.shape(0)},
-                     n_threads, interrupt);
+        infinite::sample_paths(
+            self.sample, {x.data(), x.size()},
+            {r[0], r[1], r[2], static_cast<infinite::Unseen>(unseen)},
+            {values.data(), squares.data(), ends.data(), ends.data() + x.shape(0)}, n_threads,
+            interrupt);
     });
 }
 
@@ -151,8 +150,9 @@ void pairs(const SampleArrays& self, Vector<const std::int32_t> x, std::uint8_t 
     require(index <= 2 && range.size() == 3, "range must be a seed, the first pair and a count");
     const std::uint64_t* const r = range.data();
     run_kernel([&](Interrupt& interrupt) {
-        sample_pairs(self.sample, span_of(x), {r[0], r[1], r[2], static_cast<PairIndex>(index)},
-                     values.data(), squares.data(), n_threads, interrupt);
+        infinite::sample_pairs(self.sample, as_span(x),
+                               {r[0], r[1], r[2], static_cast<infinite::PairIndex>(index)},
+                               values.data(), squares.data(), n_threads, interrupt);
     });
 }
 
@@ -163,7 +163,7 @@ void bind_infinite(nb::module_& m) {
                              "Distinct rows and what is known of their output.")
         .def(nb::init<Matrix<const std::int32_t>, Vector<const std::int64_t>,
                       Vector<const std::int32_t>, Vector<const double>, Vector<const std::int32_t>,
-                      std::size_t, std::uint8_t>(),
+                      std::size_t, Criterion>(),
              "codes"_a.noconvert(), "entry_offset"_a.noconvert(), "entry_slot"_a.noconvert(),
              "entry_weight"_a.noconvert(), "label"_a.noconvert(), "n_slots"_a, "criterion"_a)
         .def("lattice", &lattice, "row"_a, "all_features"_a, "pairs"_a, "n_threads"_a)
@@ -171,12 +171,14 @@ void bind_infinite(nb::module_& m) {
             "lattice_cost",
             [](const SampleArrays& self, std::size_t row, bool all_features) {
                 self.require_row(row);
-                return estimate_lattice(self.sample, {row, all_features, false});
+                return infinite::estimate_lattice(self.sample, {row, all_features, false});
             },
             "row"_a, "all_features"_a)
         .def("shared_partition", &all_rows, "values"_a.noconvert(), "n_threads"_a)
         .def("shared_partition_cost",
-             [](const SampleArrays& self) { return estimate_shared_partition(self.sample); })
+             [](const SampleArrays& self) {
+                 return infinite::estimate_shared_partition(self.sample);
+             })
         .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
         .def("row_sets", &row_sets, "x"_a.noconvert(), "unseen"_a, "budget"_a,
              "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
@@ -186,4 +188,4 @@ void bind_infinite(nb::module_& m) {
              "values"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);
 }
 
-}  // namespace localmdi
+}  // namespace localmdi::bindings

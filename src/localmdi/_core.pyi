@@ -4,10 +4,20 @@
 Kernels of localmdi. Arguments are checked by the Python code that calls them.
 """
 
+import enum
 from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
+
+class Criterion(enum.Enum):
+    """Impurities that the kernels compute."""
+
+    entropy = 0
+
+    gini = 1
+
+    variance = 2
 
 class NodeTable:
     """The node table of a forest; keeps its arrays alive."""
@@ -95,6 +105,23 @@ class NodeWriter:
     @property
     def n_nodes(self) -> int:
         """Nodes written so far."""
+
+def edge_drops(
+    table: NodeTable,
+    level: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Fill in for every node how much the level falls on the edge from its parent.
+    """
+
+def add_children(
+    table: NodeTable,
+    sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None:
+    """Add to every node's row of sums those of the nodes below it."""
 
 class Rows32:
     """Rows for the kernels, dense or compressed."""
@@ -288,23 +315,6 @@ class Packed64:
         n_threads: int,
     ) -> None: ...
 
-def edge_drops(
-    table: NodeTable,
-    level: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-) -> None:
-    """
-    Fill in for every node how much the level falls on the edge from its parent.
-    """
-
-def add_children(
-    table: NodeTable,
-    sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-) -> None:
-    """Add to every node's row of sums those of the nodes below it."""
-
 class TrainingRows:
     """Feature-major rows to grow on, categories as codes."""
 
@@ -335,7 +345,7 @@ class Target:
             NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         n_classes: int,
-        entropy: bool,
+        criterion: Criterion,
     ) -> None: ...
     @overload
     def __init__(
@@ -455,7 +465,7 @@ class CategoricalSample:
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         n_slots: int,
-        criterion: int,
+        criterion: Criterion,
     ) -> None: ...
     def lattice(self, row: int, all_features: bool, pairs: bool, n_threads: int) -> tuple: ...
     def lattice_cost(self, row: int, all_features: bool) -> float: ...

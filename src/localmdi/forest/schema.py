@@ -80,8 +80,9 @@ class ForestFields(TypedDict):
 
     Examples
     --------
+    >>> from dataclasses import fields
     >>> from localmdi.forest import Forest
-    >>> ForestFields.__annotations__.keys() == Forest.__annotations__.keys()
+    >>> ForestFields.__annotations__.keys() == {field.name for field in fields(Forest)}
     True
     """
 

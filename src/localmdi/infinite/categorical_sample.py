@@ -154,9 +154,7 @@ class Sample:
 
     def impurity(self, sums: FloatArray) -> FloatArray:
         """Return the impurities of sums, (n, n_sums)."""
-        formula = self.output.criterion.formula
-        assert formula is not None  # read_output accepts only criteria that are computed
-        return formula(sums)
+        return self.output.criterion.impurity(sums)
 
     def rows_at(self, at: RowsLike | None) -> RowsAt:
         """Find the rows to explain among the rows of the sample; None means X itself."""
@@ -285,8 +283,6 @@ def _kernel(
     keep = np.ones(sums.shape, dtype=bool) if output.numbers is not None else sums > 0
     row, slot = np.nonzero(keep)
     offset = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(codes)))])
-    code = output.criterion.kernel
-    assert code is not None  # read_output accepts only criteria that are computed
     return _core.CategoricalSample(
         codes,
         offset.astype(np.int64),
@@ -294,5 +290,5 @@ def _kernel(
         sums[row, slot],
         np.where(smallest == largest, smallest, -1).astype(np.int32),
         output.n_sums,
-        code,
+        _core.Criterion(output.criterion.kernel),
     )

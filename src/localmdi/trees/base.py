@@ -44,7 +44,7 @@ class Problem:
 
     Examples
     --------
-    >>> target = _core.Target(np.array([0, 1], dtype=np.uint32), 2, True)
+    >>> target = _core.Target(np.array([0, 1], dtype=np.uint32), 2, _core.Criterion.gini)
     >>> Problem(target, n_values=2, center=np.zeros(2), weight=np.ones(2)).classes is None
     True
     """

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from localmdi import _core
+from localmdi._criteria import find_criterion
 from localmdi.trees.base import Problem, RandomizedForest
 from localmdi.trees.parameters import balances_draws, check_choice
 
@@ -210,9 +211,9 @@ class RandomizedForestClassifier(
             weight = weight * compute_sample_weight("balanced" if preset else class_weight, checked)
         if not hasattr(self, "_grown") or not self.warm_start:
             self.classes_, self.n_classes_, self.n_outputs_ = classes, len(classes), 1
-        entropy = self.criterion != "gini"
+        criterion = _core.Criterion(find_criterion(self.criterion).kernel)
         return Problem(
-            _core.Target(label.astype(np.uint32), len(classes), entropy),
+            _core.Target(label.astype(np.uint32), len(classes), criterion),
             n_values=len(classes),
             center=np.zeros(len(classes)),
             weight=weight,

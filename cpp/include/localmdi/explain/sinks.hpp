@@ -1,0 +1,195 @@
+// What becomes of one tree's importances of a row: the place where they enter a result.
+// A sink sees the trees in index order, whatever the number of threads, tiles or rows.
+//
+// That order must stay. Floating-point addition is not associative: with trees 0, 1, 2, … added in
+// the same order for every row, a row alone gets the same bits as among a million, on one thread or
+// on sixty-four. Threads therefore share rows among themselves, never trees. A new result, such as
+// another statistic over trees, is a new sink; the kernels do not change.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "localmdi/support/prefetch.hpp"
+
+namespace localmdi::explain {
+
+// One tree's importances, times the tree's weight, shared by all rows that end in one node.
+// `values` has an entry per feature, zero off the path; `path` lists the distinct features on it.
+struct TreeImportance {
+    std::size_t tree;
+    std::span<const double> values;
+    std::span<const std::uint32_t> path;
+    double remainder;
+};
+
+// The sum over trees of Definition 1; rows count from the first row of the tile.
+class SumSink {
+public:
+    SumSink(double* values, double* residual, std::size_t n_features)
+        : values_(values), residual_(residual), n_features_(n_features) {}
+
+    // Asks for the row's memory, because it will soon be added to.
+    void prefetch(std::size_t row) const {
+        constexpr std::size_t kLine = 64 / sizeof(double);
+        if (n_features_ > kLongRow) return;
+        const double* const out = values_ + row * n_features_;
+        for (std::size_t f = 0; f < n_features_; f += kLine) LOCALMDI_PREFETCH(out + f);
+    }
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        // Adding a zero changes no bit, so whichever loop is shorter gives the same result.
+        const bool few = tree.path.size() * 4 < n_features_;
+        for (const std::size_t row : rows) {
+            double* const out = values_ + row * n_features_;
+            residual_[row] += tree.remainder;
+            if (few) {
+                for (const std::uint32_t f : tree.path) out[f] += tree.values[f];
+            } else {
+                for (std::size_t f = 0; f < n_features_; ++f) out[f] += tree.values[f];
+            }
+        }
+    }
+
+private:
+    // A path touches little of a longer row.
+    static constexpr std::size_t kLongRow = 256;
+
+    double* values_;
+    double* residual_;
+    std::size_t n_features_;
+};
+
+// The same sum where each row has a weight in each tree (its in-bag weight).
+class WeightedSink {
+public:
+    // weights: (number of trees from first_tree on) × stride, a row's weight at its own place.
+    WeightedSink(double* values, double* residual, std::size_t n_features, const double* weights,
+                 std::size_t stride, std::size_t first_tree)
+        : values_(values),
+          residual_(residual),
+          n_features_(n_features),
+          weights_(weights),
+          stride_(stride),
+          first_tree_(first_tree) {}
+
+    void prefetch(std::size_t) const {}
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        const double* const weights = weights_ + (tree.tree - first_tree_) * stride_;
+        for (const std::size_t row : rows) {
+            double* const out = values_ + row * n_features_;
+            residual_[row] += weights[row] * tree.remainder;
+            for (const std::uint32_t f : tree.path) out[f] += weights[row] * tree.values[f];
+        }
+    }
+
+private:
+    double* values_;
+    double* residual_;
+    std::size_t n_features_;
+    const double* weights_;
+    std::size_t stride_, first_tree_;
+};
+
+// The sum, and the spread over trees by West's weighted update. Trees whose path does not meet a
+// feature have the value 0 for it; they are all added at the end, so that wide data stays cheap.
+class SpreadSink {
+public:
+    SpreadSink(SumSink sum, std::size_t n_rows, std::size_t n_features,
+               std::span<const double> tree_weight)
+        : sum_(sum),
+          n_features_(n_features),
+          tree_weight_(tree_weight),
+          moments_(n_rows * n_features) {}
+
+    void prefetch(std::size_t row) const { sum_.prefetch(row); }
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        sum_.add(tree, rows);
+        const double weight = tree_weight_[tree.tree];
+        if (weight == 0) return;
+        for (const std::size_t row : rows)
+            for (const std::uint32_t f : tree.path) {
+                Moments& m = moments_[row * n_features_ + f];
+                const double value = tree.values[f] / weight;
+                const double delta = value - m.mean;
+                m.weight += weight;
+                m.mean += delta * (weight / m.weight);
+                m.square += weight * delta * (value - m.mean);
+            }
+    }
+
+    // Standard error of the weighted mean over trees; equal weights give std(ddof=1) / sqrt(T), and
+    // one tree gives NaN.
+    void write_standard_error(double* out) const {
+        const double total = std::accumulate(tree_weight_.begin(), tree_weight_.end(), 0.0);
+        const auto n_trees =
+            std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
+        double effective = 0;  // of equal weights: 1 / T
+        for (const double w : tree_weight_) effective += w / total * (w / total);
+        const double scale = n_trees > 1 ? effective / (1 - effective) / total : NAN;
+        for (std::size_t i = 0; i < moments_.size(); ++i) {
+            const Moments& m = moments_[i];
+            const double square =
+                m.square + m.mean * m.mean * m.weight * (total - m.weight) / total;
+            out[i] = std::sqrt(std::max(square, 0.0) * scale);
+        }
+    }
+
+private:
+    struct Moments {
+        double weight = 0, mean = 0, square = 0;
+    };
+
+    SumSink sum_;
+    std::size_t n_features_;
+    std::span<const double> tree_weight_;
+    std::vector<Moments> moments_;
+};
+
+// The sum for one row at a time, kept only where a path has been: for more features than fit a
+// table.
+class SparseSink {
+public:
+    explicit SparseSink(std::size_t n_features) : values_(n_features), seen_(n_features) {}
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId>) {
+        residual_ += tree.remainder;
+        for (const std::uint32_t f : tree.path) {
+            if (!seen_[f]) features_.push_back(f);
+            seen_[f] = true;
+            values_[f] += tree.values[f];
+        }
+    }
+
+    // Calls take(feature, value) by ascending feature, returns the residual, and starts a new row.
+    template <class Take>
+    double finish_row(Take take) {
+        std::sort(features_.begin(), features_.end());
+        for (const std::uint32_t f : features_) {
+            take(f, values_[f]);
+            values_[f] = 0;
+            seen_[f] = false;
+        }
+        features_.clear();
+        return std::exchange(residual_, 0.0);
+    }
+
+private:
+    std::vector<double> values_;
+    std::vector<unsigned char> seen_;
+    std::vector<std::uint32_t> features_;
+    double residual_ = 0;
+};
+
+}  // namespace localmdi::explain

@@ -1,0 +1,78 @@
+// The forest in the order a row meets it: what every kernel walks. Built once from a ForestView.
+//
+// The node table has a column per field, which suits Python; a walk needs all fields of one node
+// and then of one of its children. So the fields of a node are packed together, 24 bytes for rows
+// of float32, and the nodes are put in this order: the children of a node side by side, then
+// everything below the first child, then everything below the second. A tree of seven nodes, by
+// packed index:
+//
+//          0                 nodes:  0 | 1 2 | 3 4 | 5 6
+//        /   \              The children of 0 are 1 and 2, those of 1 are 3 and 4, those of 2
+//       1     2              are 5 and 6. One index, `child`, finds both children, and one cache
+//      / \   / \             line mostly holds them. All nodes below 1 lie before all nodes
+//     3   4 5   6            below 2, which is what LevelKernel needs to find its way back.
+//
+// Each node carries what the edge from its parent is worth, the tree's weight included. A kernel
+// adds that number to the parent's split feature and knows nothing else about the measure.
+// docs/kernels.md follows an example through all of this.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "localmdi/forest/credits.hpp"
+#include "localmdi/forest/forest_view.hpp"
+#include "localmdi/support/large_vector.hpp"
+
+namespace localmdi::forest {
+
+using support::LargeVector;
+
+// Value is the type in which a row is compared (the forest's row_dtype).
+// 24 bytes, siblings adjacent, a left subtree behind its parent: one cache line serves both
+// children.
+template <class Value>
+struct PackedNode {
+    double credit;        // tree weight × amount for the edge from the parent; 0 at a root
+    Value threshold;      // ordered splits: the first child takes x <= threshold
+    std::uint32_t split;  // split feature and the flags below
+    std::uint32_t child;  // first child; a leaf: itself; an unordered split: its place in unordered
+    std::uint32_t end;    // place in remainder, where a row may end; else 0
+};
+
+inline constexpr std::uint32_t kLeaf = 1u << 31;
+inline constexpr std::uint32_t kUnordered = 1u << 30;     // category set or multiway
+inline constexpr std::uint32_t kMissingFirst = 1u << 29;  // a missing value goes to the first child
+inline constexpr std::uint32_t kFeatureMask = kMissingFirst - 1;
+
+// A split that is not a comparison.
+struct UnorderedSplit {
+    SplitKind kind;
+    std::uint32_t first_child;
+    std::uint32_t n_children;
+    std::int32_t missing_child;
+    std::vector<std::uint64_t> categories;
+};
+
+template <class Value>
+struct PackedForest {
+    std::size_t n_features = 0;
+    std::size_t max_depth = 0;        // edges on the longest path
+    std::vector<std::uint32_t> root;  // one per tree, and the end
+    LargeVector<PackedNode<Value>> nodes;
+    LargeVector<double> remainder;  // tree weight × what is left where a row may end
+    std::vector<UnorderedSplit> unordered;
+    LargeVector<std::uint32_t> source;  // packed node → node of the table
+    std::vector<double> tree_weight;
+
+    std::size_t n_trees() const { return root.size() - 1; }
+    bool ordered() const { return unordered.empty(); }
+};
+
+// Throws std::length_error when the forest does not fit 32-bit packed indices.
+template <class Value>
+PackedForest<Value> pack(const ForestView& forest, const Credits& credits,
+                         std::span<const double> tree_weight);
+
+}  // namespace localmdi::forest

@@ -1,0 +1,116 @@
+// Splits a list of rows at an ordered node; the vector form of goes_first in routing.hpp.
+//
+// A row goes either way with no pattern that a branch predictor could learn, so nothing branches on
+// it. The scalar form writes every row to the ends of both lists and moves the end of only one. The
+// vector form compares eight rows at once, and a table turns the eight outcomes into a shuffle that
+// moves the chosen rows to the front:
+//
+//     rows                10 11 12 13 14 15 16 17
+//     x <= threshold?      0  1  1  0  0  1  0  0     mask 0b00100110, lane 0 the lowest bit
+//     firsts              11 12 15                    popcount(mask) = 3 rows
+//     others              10 13 14 16 17
+//
+// All eight lanes are stored each time; what lies behind the chosen ones is overwritten by the next
+// eight, or is slack. That is why lists need kSlack places behind their end, and why the slack of
+// one list must not be the beginning of another that is still needed.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "localmdi/forest/routing.hpp"
+#include "localmdi/support/avx2.hpp"
+
+namespace localmdi::forest {
+
+// Rows of a tile. Two bytes, so that eight of them fit one register and long lists the cache.
+using RowId = std::uint16_t;
+inline constexpr std::size_t kMaxTile = std::size_t{1} << 16;
+
+// A list may be read and written this far past its end.
+inline constexpr std::size_t kSlack = 8;
+
+// Writes the rows that go to the first child to `firsts`, in order, and the others to `others`;
+// returns how many go first. `firsts` may be `rows`.
+struct ScalarPartition {
+    template <class Value>
+    static std::size_t split(const PackedNode<Value>& node, const Value* x, const RowId* rows,
+                             std::size_t n, RowId* firsts, RowId* others) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const RowId row = rows[i];
+            const bool first = goes_first(node, x[row]);
+            firsts[kept] = row;
+            others[i - kept] = row;
+            kept += first;
+        }
+        return kept;
+    }
+};
+
+#ifdef LOCALMDI_AVX2
+
+// For each of the 256 outcomes of eight comparisons: the shuffle that packs the chosen lanes
+// together.
+inline constexpr auto kCompress = [] {
+    std::array<std::array<std::uint8_t, 16>, 256> table{};
+    for (std::size_t mask = 0; mask < 256; ++mask) {
+        std::size_t at = 0;
+        for (std::size_t lane = 0; lane < 8; ++lane)
+            if (mask >> lane & 1) {
+                table[mask][at++] = static_cast<std::uint8_t>(2 * lane);
+                table[mask][at++] = static_cast<std::uint8_t>(2 * lane + 1);
+            }
+        for (; at < 16; ++at) table[mask][at] = 0x80;  // zero: a valid row id
+    }
+    return table;
+}();
+
+// x <= threshold for eight values, a bit each.
+__attribute__((target("avx2"))) inline unsigned at_most8(__m256 values, float threshold) {
+    return static_cast<unsigned>(
+        _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_set1_ps(threshold), _CMP_LE_OQ)));
+}
+
+// goes_first for eight values, a bit each.
+__attribute__((target("avx2"))) inline unsigned first8(const PackedNode<float>& node, __m256 v) {
+    const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
+    const auto missing =
+        static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
+    return at_most8(v, node.threshold) | (missing & missing_first);
+}
+
+struct Avx2Partition : ScalarPartition {
+    using ScalarPartition::split;
+
+    __attribute__((target("avx2,popcnt"))) static std::size_t split(const PackedNode<float>& node,
+                                                                    const float* x,
+                                                                    const RowId* rows,
+                                                                    std::size_t n, RowId* firsts,
+                                                                    RowId* others) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n; i += 8) {
+            const RowId* r = rows + i;
+            // Eight scalar loads: the gather instruction is slower.
+            const __m256 v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]],
+                                            x[r[6]], x[r[7]]);
+            const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
+            const unsigned first = first8(node, v) & valid;
+            const __m128i ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
+            const auto shuffle = [](unsigned mask) {
+                return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
+            };
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(firsts + kept),
+                             _mm_shuffle_epi8(ids, shuffle(first)));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(others + (i - kept)),
+                             _mm_shuffle_epi8(ids, shuffle(first ^ valid)));
+            kept += static_cast<std::size_t>(__builtin_popcount(first));
+        }
+        return kept;
+    }
+};
+
+#endif
+
+}  // namespace localmdi::forest

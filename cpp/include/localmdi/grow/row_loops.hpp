@@ -1,0 +1,199 @@
+// The loops over the rows of a node in which growing spends its time: the least and largest value,
+// the order by child, and the sum of importances; the same results with and without AVX2.
+//
+// They are written like forest/partition.hpp, for 32-bit row ids: a forest may be grown on more
+// rows than fit a tile. Most nodes are small, so what counts is the cost of the first eight rows:
+// `collect` reads the last eight a second time instead of ending in a scalar loop, and `order`
+// handles up to eight rows by one permutation without the second list.
+//
+// The lists of all nodes are parts of one array, so the eight ids behind a part belong to another
+// node. order_avx2 may overwrite them while it works; it keeps them and puts them back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "localmdi/forest/partition.hpp"
+
+namespace localmdi::grow {
+
+template <class Value>
+struct LowHigh {
+    Value low, high;
+};
+
+// Entries of one feature: `step` apart, indexed by row.
+template <class Value>
+struct Entries {
+    const Value* first;
+    std::size_t step;
+};
+
+// Arrays may be read and written this far past their end.
+inline constexpr std::size_t kListSlack = 16;
+
+// values[i] = the entry of row ids[i], and the least and the largest; n > 0.
+template <class Value>
+LowHigh<Value> collect(Entries<Value> entries, const std::uint32_t* ids, std::uint32_t n,
+                       Value* values) {
+    Value low = entries.first[ids[0] * entries.step], high = low;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const Value v = values[i] = entries.first[ids[i] * entries.step];
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+    }
+    return {low, high};
+}
+
+// Puts the ids for whose place goes(i) holds before the others, all in order; returns how many they
+// are. Ids may be read, and `others` written, up to kListSlack past the end.
+template <class Goes>
+std::uint32_t order(Goes goes, std::uint32_t* ids, std::uint32_t n, std::uint32_t* others) {
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t id = ids[i];
+        ids[kept] = id;
+        others[i - kept] = id;
+        kept += goes(i);
+    }
+    std::copy_n(others, n - kept, ids + kept);
+    return kept;
+}
+
+#ifdef LOCALMDI_AVX2
+
+__attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float> entries,
+                                                                   const std::uint32_t* ids,
+                                                                   std::uint32_t n, float* values) {
+    const auto [x, step] = entries;
+    if (n < 8) return collect(entries, ids, n, values);
+    __m256 low = _mm256_set1_ps(x[ids[0] * step]), high = low;
+    // Eight scalar loads: the gather instruction is slower.
+    const auto take = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+        const std::uint32_t* const r = ids + i;
+        const __m256 v =
+            _mm256_setr_ps(x[r[0] * step], x[r[1] * step], x[r[2] * step], x[r[3] * step],
+                           x[r[4] * step], x[r[5] * step], x[r[6] * step], x[r[7] * step]);
+        _mm256_storeu_ps(values + i, v);
+        low = _mm256_min_ps(v, low);
+        high = _mm256_max_ps(v, high);
+    };
+    for (std::uint32_t i = 0; i + 8 <= n; i += 8) take(i);
+    take(n - 8);  // the last eight, some of them for the second time
+    __m128 low4 = _mm_min_ps(_mm256_castps256_ps128(low), _mm256_extractf128_ps(low, 1));
+    __m128 high4 = _mm_max_ps(_mm256_castps256_ps128(high), _mm256_extractf128_ps(high, 1));
+    low4 = _mm_min_ps(low4, _mm_movehl_ps(low4, low4));
+    high4 = _mm_max_ps(high4, _mm_movehl_ps(high4, high4));
+    return {_mm_cvtss_f32(_mm_min_ss(low4, _mm_movehdup_ps(low4))),
+            _mm_cvtss_f32(_mm_max_ss(high4, _mm_movehdup_ps(high4)))};
+}
+
+// The least of the bytes; of their complements, it is the complement of the largest.
+__attribute__((target("avx2"))) inline std::uint8_t least8(__m128i bytes) {
+    const __m128i pairs = _mm_min_epu8(bytes, _mm_srli_epi16(bytes, 8));
+    return static_cast<std::uint8_t>(
+        _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(pairs, _mm_set1_epi16(0xff))), 0));
+}
+
+__attribute__((target("avx2"))) inline LowHigh<std::uint8_t> collect_avx2(
+    Entries<std::uint8_t> entries, const std::uint32_t* ids, std::uint32_t n,
+    std::uint8_t* values) {
+    const auto [x, step] = entries;
+    if (n < 8) return collect(entries, ids, n, values);
+    __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
+    const auto take = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+        const std::uint32_t* const r = ids + i;
+        __m128i v = _mm_cvtsi32_si128(x[r[0] * step]);
+        v = _mm_insert_epi8(v, x[r[1] * step], 1);
+        v = _mm_insert_epi8(v, x[r[2] * step], 2);
+        v = _mm_insert_epi8(v, x[r[3] * step], 3);
+        v = _mm_insert_epi8(v, x[r[4] * step], 4);
+        v = _mm_insert_epi8(v, x[r[5] * step], 5);
+        v = _mm_insert_epi8(v, x[r[6] * step], 6);
+        v = _mm_insert_epi8(v, x[r[7] * step], 7);
+        v = _mm_unpacklo_epi64(v, v);
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(values + i), v);
+        low = _mm_min_epu8(v, low);
+        high = _mm_max_epu8(v, high);
+    };
+    for (std::uint32_t i = 0; i + 8 <= n; i += 8) take(i);
+    take(n - 8);  // the last eight, some of them for the second time
+    const __m128i ones = _mm_set1_epi8(-1);
+    return {least8(low), static_cast<std::uint8_t>(~least8(_mm_xor_si128(high, ones)))};
+}
+
+// One bit per value: at most the cut.
+__attribute__((target("avx2"))) inline unsigned at_most8(const float* values, float cut) {
+    return forest::at_most8(_mm256_loadu_ps(values), cut);
+}
+__attribute__((target("avx2"))) inline unsigned at_most8(const std::uint8_t* values,
+                                                         std::uint8_t cut) {
+    const __m128i v = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
+    const __m128i least = _mm_min_epu8(v, _mm_set1_epi8(static_cast<char>(cut)));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, least))) & 0xffu;
+}
+
+// For each outcome of eight comparisons: the chosen lanes, then the others, both in order.
+inline constexpr auto kOrderLanes = [] {
+    std::array<std::array<std::uint32_t, 8>, 256> table{};
+    for (std::uint32_t mask = 0; mask < 256; ++mask) {
+        std::size_t at = 0;
+        for (const std::uint32_t chosen : {1u, 0u})
+            for (std::uint32_t lane = 0; lane < 8; ++lane)
+                if ((mask >> lane & 1) == chosen) table[mask][at++] = lane;
+    }
+    return table;
+}();
+
+__attribute__((target("avx2"))) inline __m256i load8(const std::uint32_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+__attribute__((target("avx2"))) inline void store8(std::uint32_t* to, __m256i lanes) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), lanes);
+}
+__attribute__((target("avx2"))) inline __m256i chosen_first(__m256i lanes, unsigned mask) {
+    return _mm256_permutevar8x32_epi32(lanes, load8(kOrderLanes[mask].data()));
+}
+
+// goes8(i): a bit for each of the eight places from i on.
+template <class Goes8>
+__attribute__((target("avx2,popcnt"))) std::uint32_t order_avx2(Goes8 goes8, std::uint32_t* ids,
+                                                                std::uint32_t n,
+                                                                std::uint32_t* others) {
+    if (n <= 8) {
+        // Places after the last one are not chosen, and so remain the last.
+        const unsigned first = goes8(0) & ((1u << n) - 1u);
+        store8(ids, chosen_first(load8(ids), first));
+        return static_cast<std::uint32_t>(__builtin_popcount(first));
+    }
+    const __m256i after = load8(ids + n);  // they belong to other nodes
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < n; i += 8) {
+        const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
+        const unsigned first = goes8(i) & valid;
+        const __m256i lanes = load8(ids + i);
+        store8(others + (i - kept), chosen_first(lanes, ~first & 0xffu));
+        store8(ids + kept, chosen_first(lanes, first));
+        kept += static_cast<std::uint32_t>(__builtin_popcount(first));
+    }
+    for (std::uint32_t i = kept; i < n; i += 8) store8(ids + i, load8(others + (i - kept)));
+    store8(ids + n, after);
+    return kept;
+}
+
+// to[f] += values[f].
+__attribute__((target("avx2"))) inline void add_avx2(double* to, const double* values,
+                                                     std::size_t n) {
+    std::size_t f = 0;
+    for (; f + 4 <= n; f += 4) {
+        const __m256d sum = _mm256_add_pd(_mm256_loadu_pd(to + f), _mm256_loadu_pd(values + f));
+        _mm256_storeu_pd(to + f, sum);
+    }
+    for (; f < n; ++f) to[f] += values[f];
+}
+
+#endif
+
+}  // namespace localmdi::grow

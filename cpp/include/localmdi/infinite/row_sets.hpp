@@ -1,0 +1,36 @@
+// Forward pass over distinct row sets: "row sets" in docs/theory/algorithms.md, and the one exact
+// way that also serves rows that are not in the sample.
+//
+// Many sets of features leave the same rows, and from there on they have the same future. So the
+// states are the row sets themselves, each with the probability of being on the path of x. At a set
+// A where r features separate some row from x, each is the next with probability 1/r (a feature
+// that separates nothing changes nothing, and is skipped). Exclusive or at x = 00:
+//
+//     {00 01 10 11}, 1     r = 2   x0 = 0 leaves {00 01}, x1 = 0 leaves {00 10}; nothing is gained
+//     {00 01}, 1/2         r = 1   x1 = 0 leaves {00}: feature 1 gains 1/2 · (1 − 0)
+//     {00 10}, 1/2         r = 1   x0 = 0 leaves {00}: feature 0 gains 1/2
+//     {00}, 1              pure: the end
+//
+// Larger sets come first, because a set is only reached from larger ones: when its turn comes, its
+// probability is complete.
+#pragma once
+
+#include "localmdi/infinite/bit_rows.hpp"
+#include "localmdi/support/parallel.hpp"
+
+namespace localmdi::infinite {
+
+using support::Interrupt;
+
+struct RowSetAnswer {
+    bool complete = false;  // false: more than the allowed number of operations
+    double residual = 0.0;
+    double support = 0.0;  // probability that no node on the path lacks x's value
+};
+
+// Adds the local MDI of x (codes; -1 is a category of no row) to values, which must be zero.
+RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
+                              std::span<const std::int32_t> x, Unseen unseen, double budget,
+                              double* values, Interrupt& interrupt);
+
+}  // namespace localmdi::infinite

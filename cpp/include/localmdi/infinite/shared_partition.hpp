@@ -1,0 +1,38 @@
+// All rows of the sample at once: "shared partition" in docs/theory/algorithms.md.
+//
+// A set S of features cuts the sample into groups of rows that agree on S, and the group of x is
+// A(S) for every x in it. One impurity per group serves all its rows. The search goes over the sets
+// as words in a dictionary: S, then S with each later feature. With u(t) = w(t − 1) + w(t),
+//
+//     φ_m = Σ_S w(|S|) g(S) − Σ_{T with m} u(|T|) g(T),
+//
+// where the second sum for m is collected on the way back up: `below` of an item is its sum over S
+// and all sets searched from S, and it belongs to the feature that led to S. Exclusive or, every
+// row alike, w = (1/2, 1/2, 0) and u(1) = 1:
+//
+//     S          {}            {0}                {1}                {0, 1}
+//     groups     all four      {00 01} {10 11}    {00 10} {01 11}    single rows: dropped
+//     g          1             1                  1                  0
+//
+//     φ_0 = 1/2 + (1/2 + 1/2) − 1 = 1/2
+//
+// The two sums are large and nearly cancel, so both are kept with Kahan's correction.
+#pragma once
+
+#include "localmdi/infinite/sample.hpp"
+#include "localmdi/support/parallel.hpp"
+
+namespace localmdi::infinite {
+
+using support::Interrupt;
+
+// Writes the local MDI of every row of the sample to values (n_rows x n_features). Rows that agree
+// on a set S share a group, so one pass over the groups of S serves all of them; a row drops out as
+// soon as its group is pure or is the row alone, because nothing below can change its impurity.
+void shared_partition(const Sample& sample, const Impurity& impurity, double* values,
+                      std::size_t n_threads, Interrupt& interrupt);
+
+// Expected number of row visits, from random sets S of every size with fixed seeds.
+double estimate_shared_partition(const Sample& sample);
+
+}  // namespace localmdi::infinite

@@ -1,0 +1,152 @@
+// Packing: a depth-first walk over the node table with a stack of its own, because a tree may be
+// deeper than the thread's stack.
+//
+// Every ordered split becomes x <= threshold in the type of the rows. The largest float32 that is
+// not above t decides x <= t for every float32 x exactly as the float64 t would: t = 0.1 is
+// 0.1000000000000000055 as float64, the nearest float32 is 0.100000001, which is above it, so the
+// one before it, 0.099999994, is taken. x < t becomes x <= (the number before t).
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "localmdi/forest/packed_forest.hpp"
+
+namespace localmdi::forest {
+namespace {
+
+// The largest Value v with: x <= v exactly when x <= t (or x < t), for every x of type Value.
+template <class Value>
+Value inclusive_threshold(double t, bool strict) {
+    const auto down = -std::numeric_limits<Value>::infinity();
+    if (strict && t == -std::numeric_limits<double>::infinity())
+        return std::numeric_limits<Value>::quiet_NaN();  // nothing is less
+    auto rounded = static_cast<Value>(t);
+    const auto exact = static_cast<double>(rounded);
+    if (exact > t || (strict && exact == t)) rounded = std::nextafter(rounded, down);
+    return rounded;
+}
+
+template <class Value>
+class Packer {
+public:
+    Packer(const ForestView& forest, const Credits& credits) : forest_(forest), credits_(credits) {}
+
+    PackedForest<Value> run(std::span<const double> tree_weight) {
+        const std::size_t n = forest_.n_nodes();
+        if (n >= (std::size_t{1} << 32) - 1)
+            throw std::length_error("a forest can have at most 2**32 - 2 nodes");
+        if (forest_.n_features > static_cast<std::int64_t>(kFeatureMask))
+            throw std::length_error("a forest can have at most 2**29 - 1 features");
+        out_.n_features = static_cast<std::size_t>(forest_.n_features);
+        out_.tree_weight.assign(tree_weight.begin(), tree_weight.end());
+        out_.nodes.resize(n);
+        out_.source.resize(n);
+        out_.remainder.reserve(n / 2 + forest_.n_trees());
+        out_.root.reserve(forest_.n_trees() + 1);
+        for (std::size_t t = 0; t < forest_.n_trees(); ++t) pack_tree(t);
+        out_.root.push_back(used_);
+        return std::move(out_);
+    }
+
+private:
+    struct Pending {
+        std::size_t node;
+        std::uint32_t at;
+        std::uint32_t depth;
+    };
+
+    void pack_tree(std::size_t tree) {
+        const auto root = static_cast<std::size_t>(forest_.tree_offset[tree]);
+        weight_ = out_.tree_weight[tree];
+        out_.root.push_back(used_);
+        out_.nodes[used_].credit = 0;
+        Pending next{root, used_++, 0};
+        for (;;) {
+            out_.source[next.at] = static_cast<std::uint32_t>(next.node);
+            if (forest_.kind(next.node) != SplitKind::leaf) {
+                next = pack_split(next);
+                continue;
+            }
+            pack_leaf(next);
+            if (next.depth > out_.max_depth) out_.max_depth = next.depth;
+            if (stack_.empty()) return;
+            next = stack_.back();
+            stack_.pop_back();
+        }
+    }
+
+    // The tree's weight enters here, so that kernels only add.
+    double weighted(std::span<const double> column, std::size_t node) const {
+        return column.empty() ? 0.0 : weight_ * column[node];
+    }
+
+    std::uint32_t new_end(std::size_t node) {
+        out_.remainder.push_back(weighted(credits_.remainder, node));
+        return static_cast<std::uint32_t>(out_.remainder.size() - 1);
+    }
+
+    void pack_leaf(const Pending& leaf) {
+        auto& node = out_.nodes[leaf.at];
+        // A leaf sends every row to itself, so that rows of unequal depth can walk in step.
+        node.threshold = std::numeric_limits<Value>::infinity();
+        node.split = kLeaf | kMissingFirst;
+        node.child = leaf.at;
+        node.end = new_end(leaf.node);
+    }
+
+    Pending pack_split(const Pending& parent) {
+        const std::size_t n_children = forest_.n_children(parent.node);
+        const std::uint32_t first = used_;
+        used_ += static_cast<std::uint32_t>(n_children);
+        auto& node = out_.nodes[parent.at];
+        node.end = 0;
+        node.split = static_cast<std::uint32_t>(forest_.feature[parent.node]);
+        const SplitKind kind = forest_.kind(parent.node);
+        if (kind == SplitKind::less_equal || kind == SplitKind::less) {
+            node.threshold =
+                inclusive_threshold<Value>(forest_.threshold[parent.node], kind == SplitKind::less);
+            if (forest_.missing_child[parent.node] == 0) node.split |= kMissingFirst;
+            node.child = first;
+        } else {
+            const auto categories = forest_.categories(parent.node);
+            node.threshold = 0;
+            node.split |= kUnordered;
+            node.child = static_cast<std::uint32_t>(out_.unordered.size());
+            node.end = new_end(parent.node);
+            out_.unordered.push_back({kind,
+                                      first,
+                                      static_cast<std::uint32_t>(n_children),
+                                      forest_.missing_child[parent.node],
+                                      {categories.begin(), categories.end()}});
+        }
+        const auto child = [&](std::size_t k) {
+            const Pending next{forest_.child_of(parent.node, k),
+                               first + static_cast<std::uint32_t>(k), parent.depth + 1};
+            out_.nodes[next.at].credit = weighted(credits_.amount, next.node);
+            return next;
+        };
+        // The last child goes on the stack first, so that subtrees follow each other in order.
+        for (std::size_t k = n_children; k-- > 1;) stack_.push_back(child(k));
+        return child(0);
+    }
+
+    const ForestView& forest_;
+    const Credits& credits_;
+    PackedForest<Value> out_;
+    std::vector<Pending> stack_;
+    double weight_ = 1;
+    std::uint32_t used_ = 0;
+};
+
+}  // namespace
+
+template <class Value>
+PackedForest<Value> pack(const ForestView& forest, const Credits& credits,
+                         std::span<const double> tree_weight) {
+    return Packer<Value>(forest, credits).run(tree_weight);
+}
+
+template PackedForest<float> pack(const ForestView&, const Credits&, std::span<const double>);
+template PackedForest<double> pack(const ForestView&, const Credits&, std::span<const double>);
+
+}  // namespace localmdi::forest

@@ -1,0 +1,120 @@
+#include "localmdi/grow/grow.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+
+#include "localmdi/grow/plain_grower.hpp"
+#include "localmdi/grow/tree_grower.hpp"
+
+namespace localmdi::grow {
+namespace {
+
+// Lets the chunks through in their order, whichever thread has them: sums are added in the order of
+// the trees, so that the number of threads changes no bit.
+class Turnstile {
+public:
+    // Calls enter() when all chunks before this one have passed.
+    template <class Enter>
+    void pass(std::size_t chunk, Interrupt& interrupt, Enter enter) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (next_ != chunk) {
+            // A thread that failed never lets the next one through; the interrupt tells of it.
+            interrupt.check();
+            changed_.wait_for(lock, std::chrono::milliseconds(20));
+        }
+        enter();
+        ++next_;
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t next_ = 0;
+};
+
+std::size_t count_codes(const TrainingRows& rows) {
+    float largest = -1;
+    for (std::size_t f = 0; f < rows.n_features; ++f)
+        if (rows.categorical[f])
+            for (std::size_t i = 0; i < rows.n_rows; ++i)
+                largest = std::max(largest, rows.column(f)[i]);
+    return static_cast<std::size_t>(largest + 1);
+}
+
+template <class Sums>
+struct Growing {
+    const TrainingRows& rows;
+    const Target& target;
+    const GrowRules& rules;
+    const GrowSums& sums;
+    GrownTrees* trees;
+
+    void run(TreeRange range, std::size_t n_threads, Interrupt& interrupt) const {
+        bool whole = !rules.balance_draws;
+        double total = 0;
+        for (const double w : rows.weight) {
+            whole = whole && w == std::floor(w);
+            total += w;
+        }
+        // A bootstrap can draw the heaviest row every time.
+        const double most = static_cast<double>(rules.n_draws) *
+                            *std::max_element(rows.weight.begin(), rows.weight.end());
+        total = std::max(total, most);
+        const Sums criterion(target, whole && total < 0x1p52, total);
+        if constexpr (!std::is_same_v<Sums, ResponseSums>)
+            if (is_plain(rows, rules)) return run_plain(criterion, range, n_threads, interrupt);
+        const std::size_t n_codes = count_codes(rows);
+        run_growers(range, n_threads, interrupt,
+                    [&] { return TreeGrower<Sums>(rows, rules, criterion, n_codes, interrupt); });
+    }
+
+    void run_plain(const Sums& criterion, TreeRange range, std::size_t n_threads,
+                   Interrupt& interrupt) const {
+        const auto run = [&](const auto& table) {
+            run_growers(range, n_threads, interrupt, [&] {
+                return PlainGrower(rows, target, rules, criterion, table, interrupt);
+            });
+        };
+        auto distinct = RankTable::distinct(rows);
+        if (distinct.empty()) run(NumberTable(rows));
+        else run(RankTable(rows, std::move(distinct)));
+    }
+
+    template <class MakeGrower>
+    void run_growers(TreeRange range, std::size_t n_threads, Interrupt& interrupt,
+                     MakeGrower make_grower) const {
+        Turnstile turnstile;
+        support::parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
+            return [&, grower = make_grower(),
+                    chunk = GrowChunk(rows, target, sums.out_of_bag)](std::size_t which) mutable {
+                const std::size_t begin = which * kChunk,
+                                  end = std::min(begin + kChunk, range.count);
+                for (std::size_t t = begin; t < end; ++t)
+                    grower.grow(range.first + t, chunk, trees);
+                turnstile.pass(which, interrupt, [&] { chunk.commit(sums, trees); });
+            };
+        });
+    }
+};
+
+}  // namespace
+
+void grow(const TrainingRows& rows, const Target& target, const GrowRules& rules, TreeRange range,
+          const GrowSums& sums, GrownTrees* trees, std::size_t n_threads, Interrupt& interrupt) {
+    const auto run = [&]<class Sums>() {
+        Growing<Sums>{rows, target, rules, sums, trees}.run(range, n_threads, interrupt);
+    };
+    switch (target.criterion) {
+        case Criterion::entropy:
+            return run.template operator()<ClassSums<Criterion::entropy>>();
+        case Criterion::gini:
+            return run.template operator()<ClassSums<Criterion::gini>>();
+        case Criterion::variance:
+            return run.template operator()<ResponseSums>();
+    }
+}
+
+}  // namespace localmdi::grow

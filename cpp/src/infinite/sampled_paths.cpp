@@ -1,0 +1,150 @@
+#include "localmdi/infinite/sampled_paths.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "localmdi/infinite/permutations.hpp"
+
+namespace localmdi::infinite {
+namespace {
+
+constexpr std::uint64_t kChunk = 32;  // pairs per task: sums of tasks are added in order
+constexpr std::size_t kPartsMemory = std::size_t{1} << 25;
+
+class Follower {
+public:
+    Follower(const Sample& sample, const BitRows& rows, Unseen unseen)
+        : rows_(rows),
+          unseen_(unseen),
+          p_(sample.n_features),
+          words_(rows.n_words()),
+          order_(p_),
+          at_(words_),
+          below_(words_),
+          value_(p_, 0.0) {
+        root_ = rows.impurity(rows.all().data(), slots_);
+    }
+
+    void look_from(std::span<const std::int32_t> x) {
+        rows_.match(x, matching_);
+        const Word* const copies = matching_.data() + p_ * words_;
+        known_ = std::any_of(copies, copies + words_, [](Word w) { return w != 0; });
+    }
+
+    // Sums of one chunk: values, squares, residual, support.
+    void run(const PathRange& range, std::uint64_t first, std::uint64_t last, double* out) {
+        for (std::uint64_t pair = first; pair < last; ++pair) {
+            Permutations(range.seed, pair).shuffle(order_);
+            follow(out);
+            std::reverse(order_.begin(), order_.end());
+            follow(out);
+            for (const std::uint32_t j : touched_) {
+                const double mean = value_[j] / 2.0;
+                out[j] += mean;
+                out[p_ + j] += mean * mean;
+                value_[j] = 0.0;
+            }
+            touched_.clear();
+        }
+    }
+
+private:
+    void follow(double* out) {
+        at_ = rows_.all();
+        double impurity = root_;
+        bool supported = true;
+        for (std::size_t k = 0; k < p_ && !is_end(impurity); ++k) {
+            const std::uint32_t j = order_[k];
+            const Step step = advance(j);
+            if (step == Step::Same) continue;
+            if (step == Step::Empty) {
+                if (unseen_ == Unseen::Tree && !rows_.varies(at_.data(), j)) continue;
+                supported = false;
+                if (unseen_ == Unseen::Skip) continue;
+                break;
+            }
+            const double after = rows_.impurity(below_.data(), slots_);
+            if (value_[j] == 0.0) touched_.push_back(j);
+            value_[j] += impurity - after;
+            impurity = after;
+            at_.swap(below_);
+        }
+        out[2 * p_] += impurity / 2.0;
+        out[2 * p_ + 1] += supported ? 0.5 : 0.0;
+    }
+
+    // Pure, or only copies of x: no feature can change anything below.
+    bool is_end(double impurity) const {
+        if (impurity == 0.0) return true;
+        if (!known_) return false;
+        const Word* const copies = matching_.data() + p_ * words_;
+        for (std::size_t w = 0; w < words_; ++w)
+            if (at_[w] & ~copies[w]) return false;
+        return true;
+    }
+
+    enum class Step : std::uint8_t { Same, Empty, Smaller };
+
+    Step advance(std::uint32_t j) {
+        const Word* const match = matching_.data() + j * words_;
+        Word lost = 0;
+        Word left = 0;
+        for (std::size_t w = 0; w < words_; ++w) {
+            below_[w] = at_[w] & match[w];
+            left |= below_[w];
+            lost |= at_[w] ^ below_[w];
+        }
+        return lost == 0 ? Step::Same : left == 0 ? Step::Empty : Step::Smaller;
+    }
+
+    const BitRows& rows_;
+    Unseen unseen_;
+    std::size_t p_, words_;
+    bool known_ = false;
+    double root_ = 0.0;
+    std::vector<std::uint32_t> order_, touched_;
+    std::vector<Word> matching_, at_, below_;
+    std::vector<double> value_, slots_;
+};
+
+}  // namespace
+
+void sample_paths(const Sample& sample, std::span<const std::int32_t> x, const PathRange& range,
+                  const PathSums& sums, std::size_t n_threads, Interrupt& interrupt) {
+    const std::size_t p = sample.n_features;
+    const std::size_t n_rows = p == 0 ? 0 : x.size() / p;
+    const std::size_t n_chunks = (range.count + kChunk - 1) / kChunk;
+    const std::size_t width = 2 * p + 2;
+    const std::size_t n_tasks = n_rows * n_chunks;
+    const std::size_t slice = std::max<std::size_t>(1, kPartsMemory / (width * sizeof(double)));
+    const BitRows rows(sample);
+    std::vector<double> parts;
+    for (std::size_t start = 0; start < n_tasks; start += slice) {
+        const std::size_t count = std::min(slice, n_tasks - start);
+        parts.assign(count * width, 0.0);
+        support::parallel_for(count, n_threads, interrupt, [&] {
+            auto follower = std::make_shared<Follower>(sample, rows, range.unseen);
+            return [&, follower, seen = n_rows](std::size_t task) mutable {
+                const std::size_t row = (start + task) / n_chunks;
+                const std::uint64_t chunk = (start + task) % n_chunks;
+                if (row != seen) follower->look_from(x.subspan(row * p, p));
+                seen = row;
+                const std::uint64_t end = std::min(range.count, (chunk + 1) * kChunk);
+                follower->run(range, range.first + chunk * kChunk, range.first + end,
+                              parts.data() + task * width);
+            };
+        });
+        for (std::size_t task = 0; task < count; ++task) {
+            const std::size_t row = (start + task) / n_chunks;
+            const double* const part = parts.data() + task * width;
+            for (std::size_t j = 0; j < p; ++j) {
+                sums.values[row * p + j] += part[j];
+                sums.squares[row * p + j] += part[p + j];
+            }
+            sums.residual[row] += part[2 * p];
+            sums.support[row] += part[2 * p + 1];
+        }
+    }
+}
+
+}  // namespace localmdi::infinite

@@ -1,0 +1,323 @@
+#include "localmdi/infinite/shared_partition.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "localmdi/infinite/permutations.hpp"
+#include "localmdi/infinite/shapley_weights.hpp"
+
+namespace localmdi::infinite {
+namespace {
+
+// Features in the order of the search: those that split rows most come first, so that lists shrink.
+std::vector<std::size_t> order_features(const Sample& sample) {
+    const std::size_t n = sample.n_rows();
+    std::vector<double> together(sample.n_features, 0.0);
+    for (std::size_t j = 0; j < sample.n_features; ++j) {
+        std::vector<std::int32_t> column(n);
+        for (std::size_t i = 0; i < n; ++i) column[i] = sample.row(i)[j];
+        std::sort(column.begin(), column.end());
+        for (std::size_t a = 0, b = 0; a < n; a = b) {
+            while (b < n && column[b] == column[a]) ++b;
+            together[j] += static_cast<double>((b - a) * (b - a));
+        }
+    }
+    std::vector<std::size_t> order(sample.n_features);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return together[a] < together[b]; });
+    return order;
+}
+
+// A sum of very many terms that keeps what rounding loses (Kahan).
+struct Sum {
+    double value = 0.0;
+    double lost = 0.0;
+
+    void add(double term) {
+        const double corrected = term - lost;
+        const double next = value + corrected;
+        lost = (next - value) - corrected;
+        value = next;
+    }
+};
+
+// A row that still matters at a set S.
+struct Item {
+    std::uint32_t row;
+    std::uint32_t parent;  // its place in the level above
+    double g;              // impurity of its group minus that of the row itself
+    double below;          // sum of u(|T|) g(T) over T = S and the sets searched from S
+};
+
+// The rows of a set S, group after group.
+struct Level {
+    std::vector<Item> items;
+    std::vector<std::uint32_t> group_end;
+
+    void clear() {
+        items.clear();
+        group_end.clear();
+    }
+    void close_group() { group_end.push_back(static_cast<std::uint32_t>(items.size())); }
+};
+
+class Partition {
+public:
+    Partition(const Sample& sample, const Impurity& impurity, const std::vector<std::size_t>& order,
+              Interrupt& interrupt)
+        : sample_(sample),
+          impurity_(impurity),
+          interrupt_(interrupt),
+          n_(sample.n_rows()),
+          p_(sample.n_features),
+          weight_(p_),
+          levels_(p_ + 2),
+          columns_(n_ * p_),
+          end_(n_),
+          slots_(sample.n_slots),
+          values_(n_ * p_),
+          constant_(n_) {
+        const auto most = std::max_element(sample.codes.begin(), sample.codes.end());
+        count_.resize(most == sample.codes.end() ? 2 : static_cast<std::size_t>(*most) + 2);
+        for (std::size_t j = 0; j < p_; ++j)
+            for (std::size_t i = 0; i < n_; ++i) columns_[j * n_ + i] = sample.row(i)[order[j]];
+        for (std::size_t i = 0; i < n_; ++i) end_[i] = impurity_of({static_cast<std::uint32_t>(i)});
+    }
+
+    // The sets whose members among the first `bits` features are the bits of `task`.
+    void run(std::size_t task, unsigned bits) {
+        start();
+        std::size_t depth = 0;
+        for (std::size_t j = 0; j < bits; ++j)
+            if (task >> j & 1) {
+                refine(depth, j);
+                ++depth;
+            }
+        search(depth, bits);
+        const Level& level = levels_[depth];
+        for (std::size_t j = 0; j < bits; ++j)
+            if (task >> j & 1) take(level, j);
+    }
+
+    // Adds what was found; a lane's results are added in the order of the lanes.
+    void add_to(double* values, const std::vector<std::size_t>& order) const {
+        for (std::size_t j = 0; j < p_; ++j)
+            for (std::size_t i = 0; i < n_; ++i)
+                values[i * p_ + order[j]] += constant_[i].value + values_[j * n_ + i].value;
+    }
+
+private:
+    void start() {
+        Level& top = levels_[0];
+        top.clear();
+        group_.resize(n_);
+        std::iota(group_.begin(), group_.end(), 0u);
+        if (is_trivial(group_)) return;
+        const double all = impurity_of(group_);
+        for (const std::uint32_t i : group_) top.items.push_back({i, i, all - end_[i], 0.0});
+        top.close_group();
+    }
+
+    // phi_m = sum_S w(|S|) g(S) - sum_{T with m} u(|T|) g(T), u(t) = w(t - 1) + w(t).
+    void search(std::size_t depth, std::size_t first) {
+        interrupt_.check();
+        Level& level = levels_[depth];
+        for (Item& item : level.items) {
+            item.below = weight_.u(depth) * item.g;
+            constant_[item.row].add(weight_.w(depth) * item.g);
+        }
+        if (level.items.empty()) return;
+        for (std::size_t j = first; j < p_; ++j) {
+            refine(depth, j);
+            search(depth + 1, j + 1);
+            const Level& child = levels_[depth + 1];
+            take(child, j);
+            for (const Item& item : child.items) level.items[item.parent].below += item.below;
+        }
+    }
+
+    void take(const Level& level, std::size_t j) {
+        Sum* const column = values_.data() + j * n_;
+        for (const Item& item : level.items) column[item.row].add(-item.below);
+    }
+
+    // Splits the groups of a level by feature j into the next level.
+    void refine(std::size_t depth, std::size_t j) {
+        const Level& from = levels_[depth];
+        Level& to = levels_[depth + 1];
+        to.clear();
+        const std::int32_t* const column = columns_.data() + j * n_;
+        std::uint32_t start = 0;
+        for (const std::uint32_t stop : from.group_end) {
+            split_group(from, to, column, start, stop);
+            start = stop;
+        }
+    }
+
+    void split_group(const Level& from, Level& to, const std::int32_t* column, std::uint32_t start,
+                     std::uint32_t stop) {
+        const auto code_at = [&](std::uint32_t k) { return column[from.items[k].row]; };
+        const std::int32_t first = code_at(start);
+        std::uint32_t k = start + 1;
+        while (k < stop && code_at(k) == first) ++k;
+        if (k == stop) return copy_group(from, to, start, stop);
+        if (stop - start == 2) return;  // two rows, now each alone
+        sort_by_code(from, column, start, stop);
+        for (std::size_t a = 0, b = 0; a < sorted_.size(); a = b) {
+            const std::int32_t code = code_at(sorted_[a]);
+            while (b < sorted_.size() && code_at(sorted_[b]) == code) ++b;
+            if (b - a > 1) add_group(from, to, a, b);
+        }
+    }
+
+    // sorted_: the places start .. stop by the code of their row; a counting sort, which keeps
+    // order.
+    void sort_by_code(const Level& from, const std::int32_t* column, std::uint32_t start,
+                      std::uint32_t stop) {
+        sorted_.resize(stop - start);
+        const auto code_of = [&](std::uint32_t k) {
+            return static_cast<std::size_t>(column[from.items[k].row]);
+        };
+        if (stop - start < count_.size() / 4) {
+            std::iota(sorted_.begin(), sorted_.end(), start);
+            std::sort(sorted_.begin(), sorted_.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return code_of(a) != code_of(b) ? code_of(a) < code_of(b) : a < b;
+            });
+            return;
+        }
+        std::fill(count_.begin(), count_.end(), 0u);
+        for (std::uint32_t k = start; k < stop; ++k) ++count_[code_of(k) + 1];
+        std::partial_sum(count_.begin(), count_.end(), count_.begin());
+        for (std::uint32_t k = start; k < stop; ++k) sorted_[count_[code_of(k)]++] = k;
+    }
+
+    // A feature that is constant in a group changes nothing there.
+    static void copy_group(const Level& from, Level& to, std::uint32_t start, std::uint32_t stop) {
+        for (std::uint32_t k = start; k < stop; ++k)
+            to.items.push_back({from.items[k].row, k, from.items[k].g, 0.0});
+        to.close_group();
+    }
+
+    void add_group(const Level& from, Level& to, std::size_t a, std::size_t b) {
+        group_.clear();
+        for (std::size_t k = a; k < b; ++k) group_.push_back(from.items[sorted_[k]].row);
+        if (is_trivial(group_)) return;
+        const double here = impurity_of(group_);
+        for (std::size_t k = a; k < b; ++k)
+            to.items.push_back({group_[k - a], sorted_[k], here - end_[group_[k - a]], 0.0});
+        to.close_group();
+    }
+
+    bool is_trivial(const std::vector<std::uint32_t>& rows) const {
+        const std::int32_t label = sample_.label[rows[0]];
+        const auto same = [&](std::uint32_t i) { return sample_.label[i] == label; };
+        return rows.size() == 1 || (label >= 0 && std::all_of(rows.begin(), rows.end(), same));
+    }
+
+    // Only the slots that occur are visited: most groups are small and classes may be many.
+    double impurity_of(const std::vector<std::uint32_t>& rows) {
+        if (sample_.criterion == Criterion::variance) {
+            std::fill(slots_.begin(), slots_.end(), 0.0);
+            for (const std::uint32_t i : rows) sample_.add_row(i, slots_.data());
+            return impurity_(slots_.data(), slots_.size());
+        }
+        present_.clear();
+        for (const std::uint32_t i : rows)
+            for (auto e = static_cast<std::size_t>(sample_.entry_offset[i]);
+                 e < static_cast<std::size_t>(sample_.entry_offset[i + 1]); ++e) {
+                const auto slot = static_cast<std::size_t>(sample_.entry_slot[e]);
+                if (slots_[slot] == 0.0) present_.push_back(slot);
+                slots_[slot] += sample_.entry_weight[e];
+            }
+        occurring_.clear();
+        for (const std::size_t slot : present_) {
+            occurring_.push_back(slots_[slot]);
+            slots_[slot] = 0.0;
+        }
+        return impurity_(occurring_.data(), occurring_.size());
+    }
+
+    const Sample& sample_;
+    const Impurity& impurity_;
+    Interrupt& interrupt_;
+    std::size_t n_, p_;
+    ShapleyWeights weight_;
+    std::vector<Level> levels_;
+    std::vector<std::int32_t> columns_;
+    std::vector<double> end_, slots_, occurring_;
+    std::vector<Sum> values_, constant_;
+    std::vector<std::size_t> present_;
+    std::vector<std::uint32_t> sorted_, group_;
+    std::vector<std::uint32_t> count_;  // one more than the largest number of categories
+};
+
+// Rows that neither stand alone nor in a pure group when some features are known.
+double count_listed(const Sample& sample, std::span<const std::uint32_t> features) {
+    const std::size_t n = sample.n_rows();
+    std::vector<std::pair<std::uint64_t, std::int32_t>> keys(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t key = 0;
+        for (const std::uint32_t j : features) {
+            key = (key + static_cast<std::uint64_t>(sample.row(i)[j]) + 1) * 0x9e3779b97f4a7c15u;
+            key ^= key >> 29;
+        }
+        keys[i] = {key, sample.label[i]};
+    }
+    std::sort(keys.begin(), keys.end());
+    double listed = 0.0;
+    for (std::size_t a = 0, b = 0; a < n; a = b) {
+        while (b < n && keys[b].first == keys[a].first) ++b;
+        const bool pure = keys[a].second >= 0 && keys[a].second == keys[b - 1].second;
+        if (b - a > 1 && !pure) listed += static_cast<double>(b - a);
+    }
+    return listed;
+}
+
+}  // namespace
+
+void shared_partition(const Sample& sample, const Impurity& impurity, double* values,
+                      std::size_t n_threads, Interrupt& interrupt) {
+    // Tasks and lanes follow from the sizes alone, so that the number of threads changes no bit.
+    constexpr std::size_t kLanes = 8;
+    constexpr std::size_t kLaneMemory = std::size_t{1} << 25;
+    const std::size_t size = sample.n_rows() * sample.n_features;
+    const bool parallel = sample.n_features > 8 && size * sizeof(double) < kLaneMemory;
+    const unsigned bits = parallel ? 6 : 0;
+    const std::size_t lanes = parallel ? kLanes : 1;
+    const std::vector<std::size_t> order = order_features(sample);
+    std::vector<std::vector<double>> parts(lanes);
+    support::parallel_for(lanes, n_threads, interrupt, [&] {
+        return [&](std::size_t lane) {
+            Partition partition(sample, impurity, order, interrupt);
+            for (std::size_t task = lane; task >> bits == 0; task += lanes)
+                partition.run(task, bits);
+            parts[lane].assign(size, 0.0);
+            partition.add_to(parts[lane].data(), order);
+        };
+    });
+    std::fill(values, values + size, 0.0);
+    for (const std::vector<double>& part : parts)
+        for (std::size_t k = 0; k < size; ++k) values[k] += part[k];
+}
+
+double estimate_shared_partition(const Sample& sample) {
+    constexpr int kSets = 8;
+    std::vector<std::uint32_t> order(sample.n_features);
+    double visits = 0.0;
+    double n_sets = 1.0;  // of size s
+    for (std::size_t s = 0; s <= sample.n_features; ++s) {
+        double listed = 0.0;
+        for (std::uint64_t k = 0; k < kSets; ++k) {
+            Permutations(s, k).shuffle(order);
+            listed += count_listed(sample, {order.data(), s});
+        }
+        if (listed == 0.0) break;
+        visits += n_sets * listed / kSets;
+        n_sets *= static_cast<double>(sample.n_features - s) / static_cast<double>(s + 1);
+    }
+    return 2.0 * visits + static_cast<double>(sample.n_rows());
+}
+
+}  // namespace localmdi::infinite

@@ -1,0 +1,114 @@
+// The loops over the rows of a node: the vector forms do what the plain ones do.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "localmdi/grow/class_runs.hpp"
+#include "localmdi/grow/row_loops.hpp"
+#include "localmdi/grow/tree_random.hpp"
+#include "support/check.hpp"
+
+using namespace localmdi::forest;
+using namespace localmdi::grow;
+using namespace localmdi::support;
+
+namespace {
+
+void test_runs() {
+    const std::vector<std::uint32_t> label = {2, 0, 1, 2, 0};
+    CHECK(rows_by_class(label) == std::vector<std::uint32_t>({1, 4, 2, 0, 3}));
+    TreeRandom random(5, 0);
+    for (int round = 0; round < 200; ++round) {
+        // Empty runs, runs over several words, and ends at the end of a word.
+        std::vector<double> sizes(6), expected(6), ones(6), same(6);
+        for (auto& size : sizes) size = 32 * random.below(4) + (round % 2 ? random.below(50) : 0);
+        std::vector<std::uint64_t> bits(20);
+        std::size_t bit = 0;
+        for (std::size_t c = 0; c < sizes.size(); ++c)
+            for (double k = 0; k < sizes[c]; ++k, ++bit)
+                if (random.below(2)) {
+                    bits[bit / 64] |= std::uint64_t{1} << bit % 64;
+                    ++expected[c];
+                }
+        bits.resize(bit / 64 + 1);
+        bits.back() |= bit % 64 ? ~std::uint64_t{0} << bit % 64 : 0;  // no run has these
+        count_ones(bits.data(), sizes, ones.data());
+        CHECK(ones == expected);
+#ifdef LOCALMDI_AVX2
+        if (!has_avx2()) continue;
+        count_ones_popcnt(bits.data(), sizes, same.data());
+        CHECK(same == expected);
+#endif
+    }
+}
+
+#ifdef LOCALMDI_AVX2
+template <class Value>
+void check_loops(std::uint32_t n, TreeRandom& random) {
+    constexpr std::uint32_t kRows = 100;
+    std::vector<Value> x(3 * kRows), values(n + kListSlack), same_values(n + kListSlack);
+    for (auto& value : x) value = static_cast<Value>(random.below(256));
+    std::vector<std::uint32_t> ids(n + kListSlack), others(n + kListSlack);
+    for (auto& id : ids) id = random.below(kRows);
+    const Entries<Value> entries{x.data() + 1, 3};
+    const auto range = collect(entries, ids.data(), n, values.data());
+    const auto same = collect_avx2(entries, ids.data(), n, same_values.data());
+    CHECK(range.low == same.low && range.high == same.high);
+    CHECK(std::equal(values.begin(), values.begin() + n, same_values.begin()));
+    auto same_ids = ids;
+    const auto cut = static_cast<Value>(random.below(256));
+    const Value* const v = values.data();
+    const auto goes = [=](std::uint32_t i) { return v[i] <= cut; };
+    const auto goes8 = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+        return at_most8(v + i, cut);
+    };
+    const auto kept = order(goes, ids.data(), n, others.data());
+    CHECK(order_avx2(goes8, same_ids.data(), n, others.data()) == kept);
+    CHECK(ids == same_ids);  // also those after the n, which belong to other nodes
+}
+
+// Vectors of exactly the promised size, so that the sanitizer sees a step beyond the slack.
+void check_marks(std::uint32_t n, TreeRandom& random) {
+    std::vector<float> values(n + 7);
+    for (auto& value : values)
+        value = random.below(5) == 0 ? NAN : static_cast<float>(random.uniform());
+    std::vector<std::uint64_t> bits(n / 64 + 2), same(n / 64 + 2);
+    for (const std::uint32_t missing : {0u, kMissingFirst}) {
+        PackedNode<float> node{};
+        node.threshold = 0.4f;
+        node.split = missing;
+        mark_first(node, values.data(), n, bits.data());
+        mark_first_avx2(node, values.data(), n, same.data());
+        for (std::uint32_t i = 0; i < n; ++i)
+            CHECK((bits[i / 64] >> i % 64 & 1) == (same[i / 64] >> i % 64 & 1));
+    }
+}
+
+void test_vectors() {
+    if (!has_avx2()) return;
+    TreeRandom random(3, 0);
+    for (std::uint32_t n = 1; n < 70; ++n) {
+        check_loops<float>(n, random);
+        check_loops<std::uint8_t>(n, random);
+        check_marks(3 * n, random);
+        std::vector<double> sum(n, 0.1), expected(n), values(n);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            values[i] = random.uniform();
+            expected[i] = sum[i] + values[i];
+        }
+        add_avx2(sum.data(), values.data(), n);
+        CHECK(sum == expected);
+    }
+}
+#else
+void test_vectors() {}
+#endif
+
+}  // namespace
+
+int main() {
+    test_runs();
+    test_vectors();
+    return 0;
+}

@@ -1,0 +1,114 @@
+// The kernels of the infinite forest on the exclusive or, on its copies, and against each other.
+#include <cmath>
+#include <random>
+
+#include "localmdi/infinite/lattice.hpp"
+#include "localmdi/infinite/row_dual.hpp"
+#include "localmdi/infinite/row_sets.hpp"
+#include "localmdi/infinite/sampled_pairs.hpp"
+#include "localmdi/infinite/sampled_paths.hpp"
+#include "localmdi/infinite/shapley_weights.hpp"
+#include "localmdi/infinite/shared_partition.hpp"
+#include "support/check.hpp"
+
+using namespace localmdi::infinite;
+using namespace localmdi::support;
+
+namespace {
+
+// Rows with one class each, all of weight one.
+struct Data {
+    std::vector<std::int32_t> codes, slot, label;
+    std::vector<std::int64_t> offset{0};
+    std::vector<double> weight;
+    Sample sample;
+
+    Data(std::size_t p, std::vector<std::int32_t> x, std::vector<std::int32_t> y)
+        : codes(std::move(x)), slot(y), label(y), weight(y.size(), 1.0), sample{} {
+        for (std::size_t i = 0; i < y.size(); ++i)
+            offset.push_back(static_cast<std::int64_t>(i + 1));
+        sample = {p, 3, Criterion::entropy, codes, offset, slot, weight, label};
+    }
+};
+
+bool close(double a, double b) { return std::abs(a - b) < 1e-10; }
+
+std::vector<double> block_search(const Sample& sample, std::size_t row, Interrupt& interrupt) {
+    const Impurity impurity(sample);
+    const LatticeAnswer answer = solve_lattice(sample, impurity, {row, false, true}, 2, interrupt);
+    const std::size_t p = answer.features.size();
+    const ShapleyWeights weight(p);
+    std::vector<double> values(sample.n_features, 0.0);
+    for (std::size_t m = 0; m < p; ++m)
+        for (std::size_t k = 0; k < p; ++k)
+            values[answer.features[m]] +=
+                weight.w(k) * (answer.sums.all[k] - answer.sums.member[k * p + m] -
+                               answer.sums.member[(k + 1) * p + m]);
+    return values;
+}
+
+void exclusive_or_is_shared() {
+    const Data data(2, {0, 0, 0, 1, 1, 0, 1, 1}, {0, 1, 1, 0});
+    Interrupt interrupt;
+    for (std::size_t row = 0; row < 4; ++row) {
+        const std::vector<double> values = block_search(data.sample, row, interrupt);
+        CHECK(close(values[0], 0.5) && close(values[1], 0.5));
+    }
+}
+
+void all_ways_agree() {
+    constexpr std::size_t p = 18;
+    constexpr std::size_t n = 11;
+    std::mt19937 random(1);
+    std::vector<std::int32_t> x, y;
+    for (std::size_t i = 0; i < n * p; ++i) x.push_back(static_cast<std::int32_t>(random() % 3));
+    for (std::size_t i = 0; i < n; ++i) y.push_back(static_cast<std::int32_t>(random() % 3));
+    const Data data(p, x, y);
+    const Impurity impurity(data.sample);
+    const BitRows rows(data.sample);
+    Interrupt interrupt;
+    std::vector<double> shared(n * p);
+    shared_partition(data.sample, impurity, shared.data(), 2, interrupt);
+    for (std::size_t row = 0; row < n; row += 5) {
+        std::vector<double> dual(p), sets(p, 0.0);
+        row_dual(data.sample, impurity, row, dual.data(), interrupt);
+        const RowSetAnswer answer = forward_row_sets(data.sample, rows, data.sample.row(row),
+                                                     Unseen::Stop, 1e12, sets.data(), interrupt);
+        CHECK(answer.complete && close(answer.support, 1.0) && close(answer.residual, 0.0));
+        const std::vector<double> block = block_search(data.sample, row, interrupt);
+        for (std::size_t j = 0; j < p; ++j)
+            CHECK(close(block[j], dual[j]) && close(block[j], sets[j]) &&
+                  close(block[j], shared[row * p + j]));
+    }
+}
+
+void sampled_paths_add_up_and_ignore_threads() {
+    const Data data(3, {0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0}, {0, 1, 2, 0});
+    Interrupt interrupt;
+    std::vector<double> sums[2];
+    for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
+        std::vector<double> values(12, 0.0), squares(12, 0.0), residual(4, 0.0), support(4, 0.0);
+        sample_paths(data.sample, data.codes, {7, 0, 100, Unseen::Skip},
+                     {values.data(), squares.data(), residual.data(), support.data()}, n_threads,
+                     interrupt);
+        for (std::size_t i = 0; i < 4; ++i) {
+            const double total = values[3 * i] + values[3 * i + 1] + values[3 * i + 2];
+            CHECK(close(total / 100, 1.5) && residual[i] == 0.0 && support[i] == 100.0);
+        }
+        sums[n_threads > 1] = values;
+    }
+    CHECK(sums[0] == sums[1]);
+    std::vector<double> values(9, 0.0), squares(9, 0.0);
+    sample_pairs(data.sample, data.sample.row(1), {7, 0, 20, PairIndex::FaithShap}, values.data(),
+                 squares.data(), 2, interrupt);
+    CHECK(squares[3] >= 0.0);
+}
+
+}  // namespace
+
+int main() {
+    exclusive_or_is_shared();
+    all_ways_agree();
+    sampled_paths_add_up_and_ignore_threads();
+    return 0;
+}
