@@ -140,6 +140,17 @@ void bind_forest(nb::module_& m) {
         "table"_a, "level"_a.noconvert(), "amount"_a.noconvert(),
         "Fill in for every node how much the level falls on the edge from its parent.");
     m.def(
+        "edge_gains",
+        [](const NodeTable& table, Matrix<const double> law, support::Criterion criterion,
+           Vector<double> amount) {
+            const std::size_t n = table.view().n_nodes();
+            require(law.shape(0) == n && amount.size() == n, "law and amount must fit the nodes");
+            const nb::gil_scoped_release release;
+            forest::edge_gains(table.view(), {law.data(), law.size()}, criterion, amount.data());
+        },
+        "table"_a, "law"_a.noconvert(), "criterion"_a, "amount"_a.noconvert(),
+        "Fill in for every node the gain of the edge from its parent.");
+    m.def(
         "add_children",
         [](const NodeTable& table, Matrix<double> sums) {
             require(sums.shape(0) == table.view().n_nodes(), "sums must have one row per node");

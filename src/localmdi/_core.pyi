@@ -117,6 +117,16 @@ def edge_drops(
     Fill in for every node how much the level falls on the edge from its parent.
     """
 
+def edge_gains(
+    table: NodeTable,
+    law: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    criterion: Criterion,
+    amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """Fill in for every node the gain of the edge from its parent."""
+
 def add_children(
     table: NodeTable,
     sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],

@@ -48,9 +48,44 @@ void test_variance() {
     CHECK(variance(3, constant, 0.03) >= 0);
 }
 
+double gain(Criterion criterion, const std::vector<double>& parent,
+            const std::vector<double>& child) {
+    double sum = 0;
+    for (std::size_t k = 0; k < parent.size(); ++k)
+        sum += gain_slope(criterion, parent[k], child[k]) * (child[k] - parent[k]);
+    return sum;
+}
+
+void test_gain() {
+    const std::vector<double> parent = {0.5, 0.25, 0.25, 0};
+    for (const auto& child : {std::vector<double>{0.75, 0.25, 0, 0},
+                              {0, 0, 1, 0},
+                              parent,
+                              {0.5 + 1e-9, 0.25 - 1e-9, 0.25, 0},
+                              {0.5002, 0.2498, 0.25, 0}}) {
+        double divergence = 0, distance = 0;
+        for (std::size_t k = 0; k < 4; ++k) {
+            if (child[k] > 0) divergence += child[k] * std::log2(child[k] / parent[k]);
+            distance += (child[k] - parent[k]) * (child[k] - parent[k]);
+        }
+        CHECK(close(gain(Criterion::entropy, parent, child), divergence));
+        CHECK(close(gain(Criterion::gini, parent, child), distance));
+        CHECK(gain(Criterion::entropy, parent, child) >= 0);
+    }
+    CHECK(std::abs(gain_slope(Criterion::entropy, 0.5, 0.75) * 0.25 - 0.0780) < 1e-4);
+    // Continuous where the series takes over.
+    for (const double sign : {-1.0, 1.0}) {
+        const double inside = gain_slope(Criterion::entropy, 0.5, 0.5 * (1 + sign * 0.9999999e-3));
+        const double outside = gain_slope(Criterion::entropy, 0.5, 0.5 * (1 + sign * 1.0000001e-3));
+        CHECK(std::abs(inside / outside - 1) < 1e-6);
+    }
+    CHECK(gain_slope(Criterion::variance, 2, 5) == 3);
+}
+
 }  // namespace
 
 int main() {
+    test_gain();
     test_entropy();
     test_gini();
     test_variance();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from localmdi import _core
 from localmdi._criteria import find_criterion
 from localmdi._text import count
 from localmdi._validation import default_names
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from localmdi._core import NodeTable
     from localmdi.forest.schema import ForestFields
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
@@ -120,7 +120,7 @@ class Forest:
     boosted: bool = False
 
     # Not a field: it follows from the others.
-    _node_table: ClassVar[NodeTable]
+    _node_table: ClassVar[_core.NodeTable]
 
     def __post_init__(self) -> None:
         header = check_header(vars(self))
@@ -128,6 +128,9 @@ class Forest:
         statistics = check_statistics({**vars(self), **header, **vectors})
         for field, value in {**header, **vectors, **statistics, "_node_table": table}.items():
             object.__setattr__(self, field, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._fields()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a pickle cannot bring in what a file cannot.
@@ -199,8 +202,11 @@ class Forest:
         return {field: getattr(self, field) for field in ("n_features", *STRUCTURE)}
 
     @property
-    def node_table(self) -> NodeTable:
+    def node_table(self) -> _core.NodeTable:
         """The kernels' view of `table`, made once, when it was checked."""
+        if "_node_table" not in vars(self):
+            # Some loaders restore the fields without a call of the constructor.
+            object.__setattr__(self, "_node_table", _core.NodeTable(**self.table))
         return self._node_table
 
     @property

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "localmdi/forest/forest_view.hpp"
+#include "localmdi/support/criterion.hpp"
 
 namespace localmdi::forest {
 
@@ -22,5 +23,11 @@ struct Credits {
 // With the impurity for a level this is Definition 1 of the paper. Example: a root of impurity .75
 // with leaves of 1 and 0 gives 0, −.25 and .75.
 void edge_drops(const ForestView& forest, std::span<const double> level, double* amount);
+
+// The gains of all edges, 0 at roots: the divergence of the criterion between the laws of child and
+// parent. law: n_nodes × n_columns, the class frequencies or mean responses of the nodes; columns
+// of several outputs are added up.
+void edge_gains(const ForestView& forest, std::span<const double> law, support::Criterion criterion,
+                double* amount);
 
 }  // namespace localmdi::forest

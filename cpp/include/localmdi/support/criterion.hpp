@@ -106,4 +106,25 @@ inline double variance(double weight, std::span<const double> sums, double squar
     return std::max(content / weight / static_cast<double>(sums.size()), 0.0);
 }
 
+// The gain of an edge parent → child is the Bregman divergence of the criterion between their laws,
+// a sum over classes (or outputs) of slope · (child − parent): for Gini Σ d², for the variance the
+// squared difference of means, for the entropy KL(child ‖ parent) in bits. The slope is the part
+// that depends on the rows the tree was grown on; with the difference d of *other* rows the same
+// sum is the honest gain, which is linear in them (docs/theory/algorithms.md, "Gain").
+//
+// Entropy: with u = d / parent the summand is parent · ((1 + u)·ln(1 + u) − u) / ln 2, never
+// negative. Example: parent 1/2, child 3/4 gives u = 1/2, slope .3121, summand .0780.
+inline double gain_slope(Criterion criterion, double parent, double child) {
+    const double d = child - parent;
+    if (criterion != Criterion::entropy) return d;
+    // A class that the parent has not seen, the child has not seen either.
+    if (!(parent > 0) || d == 0) return 0;
+    constexpr double kPerBit = 1.4426950408889634;  // 1 / ln 2
+    const double u = d / parent;
+    if (child <= 0) return -kPerBit;
+    // Near 0 the difference below would lose its digits; the next term of the series is u⁵ / 30.
+    if (std::abs(u) < 1e-3) return kPerBit * u * (0.5 - u * (1.0 / 6 - u * (1.0 / 12 - u / 20)));
+    return kPerBit * ((1 + u) * std::log1p(u) - u) / u;
+}
+
 }  // namespace localmdi::support
