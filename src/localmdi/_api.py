@@ -10,7 +10,7 @@ from localmdi._explainer import Explainer, ModelRows
 from localmdi._validation import count_threads
 from localmdi.adapters import Candidate, adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
-from localmdi.forest.credit import impurity_drop
+from localmdi.forest.credit import credit_of, impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance import decompose, global_importance, prediction_paths
 from localmdi.infinite import measure_gap
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import LeafBlock
     from localmdi.infinite import ForestGap
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import ArrayLike, FittedModel, FloatArray, RowsLike
+    from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
 __all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
 
@@ -62,6 +62,7 @@ def local_mdi(
     model: FittedModel,
     X: RowsLike,
     *,
+    measure: Measure = "drop",
     n_jobs: int | None = None,
     standard_error: bool = False,
     output: Literal["dense", "sparse"] = "dense",
@@ -80,6 +81,13 @@ def local_mdi(
         See `as_forest`. To explain many sets of rows with one model, use `Explainer`.
     X : array, SciPy sparse matrix, or pandas, polars or pyarrow table, shape (n_rows, n_features)
         The rows; a sparse X is never made dense as a whole.
+    measure : {"drop", "gain"}
+        What an edge from a node t to the child on the row's path credits to the split feature.
+        "drop" is Definition 1, i(t) − i(child). "gain" is the divergence between the distributions
+        of child and node (KL for the entropy, squared distance for Gini, squared difference of
+        means for the variance): never negative, and zero only where the feature changes nothing.
+        Both have the same mean over the training rows; the gains of one row do not add up to
+        anything, so that its result has neither baseline nor residual.
     n_jobs : int or None
         Number of threads: None is one, unless in a joblib context; -1 is all processors. The result
         has the same bits for any number.
@@ -112,7 +120,7 @@ def local_mdi(
     >>> [name for name, value in result.mean().top(2)]
     ['petal width (cm)', 'petal length (cm)']
     """
-    return Explainer(model)(
+    return Explainer(model, measure=measure)(
         X, n_jobs=n_jobs, standard_error=standard_error, output=output, out=out, progress=progress
     )
 
@@ -154,6 +162,7 @@ def decompose_global(
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    measure: Measure = "drop",
     n_jobs: int | None = None,
 ) -> LocalImportance:
     """Return the training rows' shares of the global importance: their mean is `global_mdi`.
@@ -169,13 +178,16 @@ def decompose_global(
         A model that tells which rows each tree got.
     X, y, sample_weight
         What ``fit`` got; y is needed when ``class_weight`` is set.
+    measure : {"drop", "gain"}
+        As in `local_mdi`; the mean is the same.
     n_jobs : int or None
         As in `local_mdi`.
 
     Returns
     -------
     LocalImportance
-        ``baseline`` and ``residual`` are arrays: the same weighted means as ``values``.
+        ``baseline`` and ``residual`` are arrays: the same weighted means as ``values``; None for
+        the gain.
 
     Raises
     ------
@@ -193,13 +205,13 @@ def decompose_global(
     >>> bool(np.allclose(shares.values.mean(axis=0), global_mdi(model).values, atol=1e-12))
     True
     """
-    adapted = adapt(model)
+    adapted = adapt(model, values=measure == "gain")
     reader = ModelRows(adapted)
     rows = reader.read(X)
     n = rows.shape[0]
     if n == 0:
         raise ValueError("X must hold the training rows; got none. Pass the X that fit got.")
-    packing = Packing(adapted.forest, impurity_drop(adapted.forest))
+    packing = Packing(adapted.forest, credit_of(adapted.forest, measure))
     packing.check(rows, reader.rules)
     n_threads = count_threads(n_jobs)
     candidates = adapted.in_bag.candidates(n, y=y, sample_weight=sample_weight)

@@ -19,7 +19,7 @@ from localmdi._validation import (
 )
 from localmdi.adapters import AdaptedModel, adapt
 from localmdi.exceptions import UnsupportedModelError
-from localmdi.forest.credit import impurity_drop
+from localmdi.forest.credit import credit_of
 from localmdi.forest.packing import Packing
 from localmdi.importance import LocalRequest, explain
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from localmdi.forest import Forest
     from localmdi.results import LocalImportance, TopFeatures
-    from localmdi.typing import AnyArray, FittedModel, FloatArray, RowsLike
+    from localmdi.typing import AnyArray, FittedModel, FloatArray, Measure, RowsLike
 
 __all__ = ["Explainer", "ModelRows", "explainer_of"]
 
@@ -82,6 +82,8 @@ class Explainer:
     model : fitted estimator, Forest, or object with ``__to_forest__()``
         The model to explain. It is not changed. Its trees are copied, so that later changes to
         them are not seen; the earlier steps of a Pipeline are used as they are.
+    measure : {"drop", "gain"}
+        As in `local_mdi`.
 
     Examples
     --------
@@ -94,17 +96,19 @@ class Explainer:
     [(1, 4), (2, 4), (150, 4)]
     """
 
-    def __init__(self, model: FittedModel) -> None:
-        adapted = adapt(model)
-        self._set(adapted.forest, ModelRows(adapted))
+    def __init__(self, model: FittedModel, *, measure: Measure = "drop") -> None:
+        # The gain needs the distributions of the nodes, which their values are.
+        adapted = adapt(model, values=measure == "gain")
+        self._set(adapted.forest, ModelRows(adapted), measure=measure)
 
-    def _set(self, forest: Forest, reader: ModelRows) -> None:
+    def _set(self, forest: Forest, reader: ModelRows, *, measure: Measure) -> None:
         self.forest = forest
+        self.measure: Measure = measure
         self._reader = reader
-        self._packing = Packing(forest, impurity_drop(forest))
+        self._packing = Packing(forest, credit_of(forest, measure))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.forest, self._reader)
+        return _restore, (self.forest, self._reader, self.measure)
 
     def __repr__(self) -> str:
         return f"Explainer of a {self.forest!r}"
@@ -276,14 +280,14 @@ class Explainer:
         return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
-def explainer_of(adapted: AdaptedModel) -> Explainer:
+def explainer_of(adapted: AdaptedModel, measure: Measure = "drop") -> Explainer:
     """Return the explainer of a model that has been read already."""
-    return _restore(adapted.forest, ModelRows(adapted))
+    return _restore(adapted.forest, ModelRows(adapted), measure)
 
 
-def _restore(forest: Forest, reader: ModelRows) -> Explainer:
+def _restore(forest: Forest, reader: ModelRows, measure: Measure = "drop", /) -> Explainer:
     explainer = Explainer.__new__(Explainer)
-    explainer._set(forest, reader)
+    explainer._set(forest, reader, measure=measure)
     return explainer
 
 

@@ -7,19 +7,20 @@ made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localmdi import _core
+from localmdi._criteria import Criterion, find_criterion
 from localmdi.exceptions import MissingStatisticsError
 
 if TYPE_CHECKING:
     from localmdi.forest.forest import Forest
     from localmdi.typing import FloatArray, Measure
 
-__all__ = ["Credit", "impurity_drop"]
+__all__ = ["Credit", "credit_of", "divergence_gain", "impurity_drop"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,25 @@ class Credit:
     honest: bool = False
 
 
+def credit_of(forest: Forest, measure: Measure) -> Credit:
+    """Return the credits of a measure, from the statistics that the forest has.
+
+    Parameters
+    ----------
+    forest : Forest
+        The trees.
+    measure : {"drop", "gain"}
+        See `impurity_drop` and `divergence_gain`.
+    """
+    if measure == "drop":
+        return impurity_drop(forest)
+    if measure == "gain":
+        return divergence_gain(forest)
+    raise ValueError(
+        f"measure must be 'drop' or 'gain'; got {measure!r}. Use 'drop' for Definition 1."
+    )
+
+
 def impurity_drop(forest: Forest) -> Credit:
     """Return Definition 1 of the paper: i(parent) − i(child).
 
@@ -70,3 +90,91 @@ def impurity_drop(forest: Forest) -> Credit:
     amount = np.empty(forest.n_nodes)
     _core.edge_drops(forest.node_table, impurity, amount)
     return Credit(amount, forest.unit, remainder=impurity)
+
+
+def divergence_gain(forest: Forest) -> Credit:
+    """Return the Bregman divergence of the criterion between child and parent.
+
+    KL(child ‖ parent) for the entropy, the squared distance of the class frequencies for Gini, the
+    squared difference of the means for the variance. Never negative; the mean over the training
+    rows is the global importance, as for the drop, but a row's amounts do not telescope. See "Gain"
+    in ``docs/theory/algorithms.md``.
+
+    Examples
+    --------
+    >>> from localmdi.forest import build_forest
+    >>> stump = build_forest(n_features=1, tree_offset=[0, 3], feature=[0, -1, -1],
+    ...     split_kind=[1, 0, 0], threshold=[0.5, 0, 0], child_offset=[0, 2, 2, 2], child=[1, 2],
+    ...     weight=[4, 2, 2], impurity=[0.375, 0.5, 0.0], criterion="gini",
+    ...     value=[[0.75, 0.25], [0.5, 0.5], [1.0, 0.0]])
+    >>> divergence_gain(stump).amount
+    array([0.   , 0.125, 0.125])
+    """
+    drop = impurity_drop(forest)
+    if forest.boosted and forest.aggregation == "sum":
+        # A booster's impurities are potentials: their drops add up to the library's own gain.
+        return replace(drop, measure="gain")
+    criterion = find_criterion(forest.criterion)
+    if criterion.kernel is None:
+        raise MissingStatisticsError(
+            f"measure='gain' needs the criterion entropy, gini or squared_error; the forest has "
+            f"{forest.criterion!r}. Use measure='drop'."
+        )
+    decrease = _tree_decreases(forest, drop.amount)
+    amount = None if forest.value is None else _law_gains(forest, criterion, decrease=decrease)
+    if amount is None and criterion.name != "entropy":
+        amount = _sibling_gains(forest, drop.amount)
+    if amount is None:
+        raise MissingStatisticsError(
+            "measure='gain' needs the distribution of the target at every node, which this forest "
+            "does not have. Use measure='drop', or forest.with_statistics(X, y) first."
+        )
+    return Credit(amount, drop.unit, measure="gain")
+
+
+def _tree_decreases(forest: Forest, amount: FloatArray) -> FloatArray:
+    """Return for each tree Σ w(child) · amount(edge), which drop and gain must have in common."""
+    per_node = forest.statistic("weight") * amount
+    return np.add.reduceat(per_node, forest.tree_offset[:-1])
+
+
+def _law_gains(forest: Forest, criterion: Criterion, *, decrease: FloatArray) -> FloatArray | None:
+    """Return the gains from the values of the nodes; None if these are not the nodes' laws.
+
+    Leaves of gradient boosting and members of some ensembles predict something else. The laws are
+    right if each tree's gains have the sum of its drops; a tree of several outputs, whose impurity
+    is the mean over outputs, shows by a whole factor how many it has.
+    """
+    amount = np.empty(forest.n_nodes)
+    law = np.ascontiguousarray(forest.statistic("value"))
+    _core.edge_gains(forest.node_table, law, _core.Criterion(criterion.kernel), amount)
+    total = _tree_decreases(forest, amount)
+    n_outputs = law.shape[1] if forest.classes is None else len(forest.classes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outputs = np.clip(np.nan_to_num(np.round(total / decrease), nan=1.0), 1, n_outputs)
+    weight = forest.statistic("weight")[forest.tree_offset[:-1]]
+    scale = np.abs(forest.statistic("impurity")[forest.tree_offset[:-1]]) * weight
+    if not np.allclose(total, outputs * decrease, rtol=1e-6, atol=1e-9 * scale.max(initial=0.0)):
+        return None
+    return amount / np.repeat(outputs, np.diff(forest.tree_offset))
+
+
+def _sibling_gains(forest: Forest, drop: FloatArray) -> FloatArray | None:
+    """Return the gains of quadratic criteria in binary trees, from weights and impurities alone.
+
+    With D = Σ w(c) · drop(c) the weighted decrease of a split, and because w(l)·d(l) = −w(r)·d(r),
+    the squared distance of child c is D · w(sibling) / (w(c) · w(parent)).
+    """
+    n_children = np.diff(forest.child_offset)
+    if not np.isin(n_children, (0, 2)).all():
+        return None
+    weight = forest.statistic("weight")
+    pair = forest.child.reshape(-1, 2)
+    split = (weight[pair] * drop[pair]).sum(axis=1, keepdims=True)
+    own, sibling = weight[pair], weight[pair[:, ::-1]]
+    both = own * (own + sibling)
+    amount = np.zeros(forest.n_nodes)
+    amount[pair] = np.maximum(
+        np.divide(split * sibling, both, out=np.zeros(pair.shape), where=both > 0), 0.0
+    )
+    return amount

@@ -273,11 +273,11 @@ class Forest:
         criterion: str | None = None,
         n_jobs: int | None = None,
     ) -> Forest:
-        """Return the same trees with weights and impurities of the rows (X, y).
+        """Return the same trees with weights, impurities and values of the rows (X, y).
 
-        The rows are pushed down every tree. For models that store no impurities, or to measure a
+        The rows are routed down every tree. For models that store no impurities, or to measure a
         forest on other rows than those it was grown on. A node that no row reaches takes its
-        parent's impurity: nothing is known to change there.
+        parent's impurity and value: nothing is known to change there.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,24 +44,60 @@ def recompute_statistics(
     outputs = target[:, None] if target.ndim == 1 else target
     packing = Packing(forest)
     n_threads = count_threads(n_jobs)
-    impurities = []
+    impurities, values, classes = [], [], []
     for output in outputs.T:
-        columns = _summands(output, weight, criterion=measured)
-        sums = _node_sums(packing, rows, columns=columns, n_threads=n_threads)
+        summed = read_node_target(output, weight, criterion=measured)
+        sums = _node_sums(packing, rows, columns=summed.summands, n_threads=n_threads)
         node_weight = measured.weight(sums)
         impurities.append(measured.impurity(sums))
-    # Multi-output impurity is the mean over outputs, as in scikit-learn.
-    mean = np.mean(impurities, axis=0)[_nearest_visited(forest, node_weight)]
-    return replace(forest, weight=node_weight, impurity=mean, criterion=name)
+        values.append(summed.means(sums, node_weight))
+        if summed.classes is not None:
+            classes.append(summed.classes)
+    nearest = _nearest_visited(forest, node_weight)
+    return replace(
+        forest,
+        weight=node_weight,
+        # Multi-output impurity is the mean over outputs, as in scikit-learn.
+        impurity=np.mean(impurities, axis=0)[nearest],
+        value=np.concatenate(values, axis=1)[nearest],
+        criterion=name,
+        classes=tuple(classes) or None,
+        aggregation="mean",
+    )
 
 
-def _summands(output: AnyArray, weight: FloatArray, *, criterion: Criterion) -> FloatArray:
-    """Return what is added up over the rows of a node, a column for each of its sums."""
+@dataclass(frozen=True, eq=False)
+class NodeTarget:
+    """One output as numbers that add up over rows, which is all that a criterion needs.
+
+    Parameters
+    ----------
+    summands : ndarray of shape (n_rows, n_sums)
+        What each row adds to a node: its weight in the column of its class; or w, wy, wy².
+    classes : ndarray or None
+        The class of each column; None: numbers.
+    center : float
+        What was subtracted from y, so that E[y²] − E[y]² does not cancel.
+    """
+
+    summands: FloatArray
+    classes: AnyArray | None = None
+    center: float = 0.0
+
+    def means(self, sums: FloatArray, weight: FloatArray) -> FloatArray:
+        """Return the class frequencies, or the mean responses, of nodes with these sums."""
+        columns = sums if self.classes is not None else sums[:, 1:2]
+        means: FloatArray = columns / np.where(weight > 0, weight, 1.0)[:, None] + self.center
+        return means
+
+
+def read_node_target(output: AnyArray, weight: FloatArray, *, criterion: Criterion) -> NodeTarget:
+    """Check one output against the criterion."""
     if criterion.target == "classes":
         classes, codes = np.unique(output, return_inverse=True)
         one_hot = np.zeros((len(output), len(classes)))
         one_hot[np.arange(len(output)), codes] = weight
-        return one_hot
+        return NodeTarget(one_hot, classes)
     try:
         values = output.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -71,9 +107,9 @@ def _summands(output: AnyArray, weight: FloatArray, *, criterion: Criterion) -> 
         ) from error
     if not np.isfinite(values).all():
         raise ValueError("y must be finite; it contains NaN or infinity. Remove those rows.")
-    # Centred, so that E[y²] − E[y]² does not cancel.
-    values = values - np.average(values, weights=weight)
-    return np.stack([weight, weight * values, weight * values**2], axis=1)
+    center = float(np.average(values, weights=weight))
+    values = values - center
+    return NodeTarget(np.stack([weight, weight * values, weight * values**2], axis=1), None, center)
 
 
 def _node_sums(

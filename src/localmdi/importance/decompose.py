@@ -86,4 +86,5 @@ def decompose(
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
+        measure=credit.measure,
     )

@@ -45,6 +45,8 @@ def global_importance(forest: Forest, credit: Credit) -> GlobalImportance:
         n_trees=forest.n_trees,
         standard_error=None if forest.boosted else np.sqrt(spread * effective / degrees),
         baseline=None if remainder is None else float(share @ remainder[forest.tree_offset[:-1]]),
+        measure=credit.measure,
+        honest=credit.honest,
     )
 
 

@@ -122,6 +122,8 @@ def _result(
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
+        measure=credit.measure,
+        honest=credit.honest,
         **fields,
     )
 

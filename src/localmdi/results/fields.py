@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from localmdi._text import count
+from localmdi.typing import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,6 @@ __all__ = [
 
 # SciPy ships no types, so a type checker sees FloatArray | Any.
 Matrix: TypeAlias = "FloatArray | csr_array"
-Measure: TypeAlias = Literal["drop", "gain"]
 
 
 def dense(matrix: Matrix) -> FloatArray:
