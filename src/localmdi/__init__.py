@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         saabas,
     )
     from localmdi._explainer import Explainer
+    from localmdi._honest import honest_global_mdi, honest_mdi
     from localmdi.adapters import register_adapter
     from localmdi.forest import Forest, SplitKind, build_forest, load_forest
     from localmdi.infinite import infinite_interactions, infinite_mdi, local_relevance
@@ -44,6 +45,8 @@ __all__ = [
     "exceptions",
     "forest_gap",
     "global_mdi",
+    "honest_global_mdi",
+    "honest_mdi",
     "infinite_interactions",
     "infinite_mdi",
     "load_forest",
@@ -71,6 +74,8 @@ _HOMES = {
     "decompose_global": "_api",
     "forest_gap": "_api",
     "global_mdi": "_api",
+    "honest_global_mdi": "_honest",
+    "honest_mdi": "_honest",
     "infinite_interactions": "infinite",
     "infinite_mdi": "infinite",
     "load_forest": "forest",

@@ -325,6 +325,148 @@ class Packed64:
         n_threads: int,
     ) -> None: ...
 
+class Measure(enum.Enum):
+    """What an edge credits to its split feature."""
+
+    drop = 0
+
+    gain = 1
+
+class Label(enum.Enum):
+    """What becomes of the label of a row that is explained."""
+
+    left_out = 0
+
+    alone = 1
+
+class HonestRules:
+    """Criterion, measure, and how many rows an edge needs."""
+
+    def __init__(self, criterion: Criterion, measure: Measure, min_rows: int) -> None: ...
+
+class RoutedRows:
+    """Rows with their leaves, labels and signs."""
+
+    def __init__(
+        self,
+        leaf: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        held: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        value: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        signs: Annotated[
+            NDArray[numpy.int8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ]
+        | None,
+    ) -> None: ...
+
+class HonestSums:
+    """Where the values of held-out rows are added up."""
+
+    def __init__(
+        self,
+        *,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        squares: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ]
+        | None,
+        signed_values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+        ]
+        | None,
+        residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+        | None,
+        baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+        | None,
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+
+class HonestTrees:
+    """Some trees and the rows that they have not seen."""
+
+    def __init__(
+        self,
+        table: NodeTable,
+        first_tree: int,
+        law: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        n_outputs: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        rules: HonestRules,
+        n_signs: int = 0,
+    ) -> None: ...
+    def add(self, rows: RoutedRows, n_threads: int) -> None:
+        """Add held-out rows."""
+
+    def sum_up(self, n_threads: int) -> None:
+        """After the last row was added."""
+
+    def set_forms(
+        self,
+        in_bag: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        prior: float,
+        n_threads: int,
+    ) -> None:
+        """After the sums: the linear forms of all edges."""
+
+    def cross_entropy(
+        self,
+        in_bag: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        prior: float,
+    ) -> float:
+        """Loss of the held-out rows where their paths end, by the shrunk laws."""
+
+    def credits(
+        self,
+        amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        remainder: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+        | None,
+        signed_amount: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ]
+        | None,
+    ) -> None:
+        """
+        Fill in the amounts of the nodes of these trees, for rows that were not added.
+        """
+
+    def explain(
+        self,
+        rows: RoutedRows,
+        tree_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        label: Label,
+        sums: HonestSums,
+        n_threads: int,
+    ) -> None:
+        """Explain rows that were added."""
+
+    def counts(
+        self,
+        reached: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Fill in how many held-out rows reached each node of these trees."""
+
 class TrainingRows:
     """Feature-major rows to grow on, categories as codes."""
 

@@ -12,6 +12,7 @@ __all__ = [
     "AnyArray",
     "ArrayLike",
     "BoolArray",
+    "ErrorOf",
     "FittedModel",
     "FloatArray",
     "IntArray",
@@ -26,6 +27,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
+ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample"]
 
 
 class _SparseMatrix(Protocol):

@@ -28,6 +28,13 @@ class TrainingRows:
 
     weight: FloatArray
     y: AnyArray | None
+    once: FloatArray | None = None
+    """What a row would weigh if it were taken once; None: its weight."""
+
+    @property
+    def taken_once(self) -> FloatArray:
+        """What each row would weigh if it were taken once."""
+        return self.weight if self.once is None else self.once
 
 
 class Rule(NamedTuple):
@@ -134,11 +141,24 @@ class Candidate:
         -------
         ndarray of shape (last_tree - first_tree, n_rows)
         """
+        return self.split(first_tree, last_tree)[0]
+
+    def split(self, first_tree: int, last_tree: int) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of the rows that each tree saw, and of those that it did not see.
+
+        Returns
+        -------
+        in_bag, held_out : ndarrays of shape (last_tree - first_tree, n_rows)
+            A row has a weight in one of them; what it did not see counts as if taken once.
+        """
         trees = self._chains[first_tree:last_tree]
-        weights = np.empty((len(trees), len(self._rows.weight)))
+        in_bag = np.empty((len(trees), len(self._rows.weight)))
+        held_out = np.empty_like(in_bag)
         for tree, chain in enumerate(trees):
-            weights[tree] = self._follow(chain).weight
-        return weights
+            rows = self._follow(chain)
+            in_bag[tree] = rows.weight
+            held_out[tree] = np.where(rows.weight == 0, rows.taken_once, 0.0)
+        return in_bag, held_out
 
     def _follow(self, chain: Sequence[Step]) -> TrainingRows:
         known = 0

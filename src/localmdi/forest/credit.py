@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localmdi import _core
-from localmdi._criteria import Criterion, find_criterion
+from localmdi._criteria import find_criterion
 from localmdi.exceptions import MissingStatisticsError
 
 if TYPE_CHECKING:
     from localmdi.forest.forest import Forest
     from localmdi.typing import FloatArray, Measure
 
-__all__ = ["Credit", "credit_of", "divergence_gain", "impurity_drop"]
+__all__ = ["Credit", "Laws", "credit_of", "divergence_gain", "find_laws", "impurity_drop"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +120,10 @@ def divergence_gain(forest: Forest) -> Credit:
             f"measure='gain' needs the criterion entropy, gini or squared_error; the forest has "
             f"{forest.criterion!r}. Use measure='drop'."
         )
-    decrease = _tree_decreases(forest, drop.amount)
-    amount = None if forest.value is None else _law_gains(forest, criterion, decrease=decrease)
-    if amount is None and criterion.name != "entropy":
-        amount = _sibling_gains(forest, drop.amount)
+    laws = find_laws(forest, drop)
+    if laws is not None:
+        return Credit(laws.gain, drop.unit, measure="gain")
+    amount = None if criterion.name == "entropy" else _sibling_gains(forest, drop.amount)
     if amount is None:
         raise MissingStatisticsError(
             "measure='gain' needs the distribution of the target at every node, which this forest "
@@ -138,15 +138,38 @@ def _tree_decreases(forest: Forest, amount: FloatArray) -> FloatArray:
     return np.add.reduceat(per_node, forest.tree_offset[:-1])
 
 
-def _law_gains(forest: Forest, criterion: Criterion, *, decrease: FloatArray) -> FloatArray | None:
-    """Return the gains from the values of the nodes; None if these are not the nodes' laws.
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The laws of the target at the nodes that their impurities come from.
 
-    Leaves of gradient boosting and members of some ensembles predict something else. The laws are
-    right if each tree's gains have the sum of its drops; a tree of several outputs, whose impurity
-    is the mean over outputs, shows by a whole factor how many it has.
+    Parameters
+    ----------
+    law : ndarray of shape (n_nodes, n_columns)
+        Class frequencies, or mean responses.
+    n_outputs : ndarray of shape (n_trees,)
+        Over how many outputs the impurity of each tree is a mean.
+    gain : ndarray of shape (n_nodes,)
+        The gain of the edge from each node's parent.
     """
+
+    law: FloatArray
+    n_outputs: FloatArray
+    gain: FloatArray
+
+
+def find_laws(forest: Forest, drop: Credit) -> Laws | None:
+    """Return the laws of the nodes, if their values are these; else None.
+
+    Leaves of gradient boosting and members of some ensembles predict something else. The values are
+    the laws if each tree's gains have the sum of its drops; a tree of several outputs, whose
+    impurity is the mean over outputs, shows by a whole factor how many it has.
+    """
+    criterion = find_criterion(forest.criterion)
+    if forest.value is None or criterion.kernel is None:
+        return None
+    decrease = _tree_decreases(forest, drop.amount)
     amount = np.empty(forest.n_nodes)
-    law = np.ascontiguousarray(forest.statistic("value"))
+    law = np.ascontiguousarray(forest.value)
     _core.edge_gains(forest.node_table, law, _core.Criterion(criterion.kernel), amount)
     total = _tree_decreases(forest, amount)
     n_outputs = law.shape[1] if forest.classes is None else len(forest.classes)
@@ -156,7 +179,7 @@ def _law_gains(forest: Forest, criterion: Criterion, *, decrease: FloatArray) ->
     scale = np.abs(forest.statistic("impurity")[forest.tree_offset[:-1]]) * weight
     if not np.allclose(total, outputs * decrease, rtol=1e-6, atol=1e-9 * scale.max(initial=0.0)):
         return None
-    return amount / np.repeat(outputs, np.diff(forest.tree_offset))
+    return Laws(law, outputs, amount / np.repeat(outputs, np.diff(forest.tree_offset)))
 
 
 def _sibling_gains(forest: Forest, drop: FloatArray) -> FloatArray | None:

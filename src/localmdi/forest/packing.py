@@ -108,14 +108,20 @@ class Packing:
         indptr = batch.indptr.astype(np.int64, copy=False)
         return kind(batch.data, indices, indptr, batch.shape[1])
 
-    def tree_blocks(self, n_rows: int) -> Iterator[slice]:
+    def tree_blocks(self, n_rows: int, *, max_trees: int | None = None) -> Iterator[slice]:
         """Yield ranges of trees for which a (rows × trees) table is small."""
-        step = max(1, _PAIRS // max(1, n_rows))
+        step = min(max(1, _PAIRS // max(1, n_rows)), max_trees or self.forest.n_trees)
         for first in range(0, self.forest.n_trees, step):
             yield slice(first, min(first + step, self.forest.n_trees))
 
     def leaf_blocks(
-        self, rows: RowSource, rules: RowRules, *, n_threads: int, batch_rows: int | None = None
+        self,
+        rows: RowSource,
+        rules: RowRules,
+        *,
+        n_threads: int,
+        batch_rows: int | None = None,
+        max_trees: int | None = None,
     ) -> Iterator[LeafBlock]:
         """Yield the nodes where the rows end, block by block of rows and then of trees.
 
@@ -127,10 +133,12 @@ class Packing:
             Number of threads.
         batch_rows : int or None
             Rows of a block; None: as many as are converted at a time.
+        max_trees : int or None
+            Most trees of a block; None: as many as make a small table.
         """
         for start, stop, batch in self.batches(rows, rules, batch_rows=batch_rows):
             kernel_rows = self.rows(batch)
-            for trees in self.tree_blocks(stop - start):
+            for trees in self.tree_blocks(stop - start, max_trees=max_trees):
                 leaf = np.empty((stop - start, trees.stop - trees.start), dtype=np.int64)
                 self.kernel.find_ends(kernel_rows, trees.start, leaf, n_threads)
                 yield LeafBlock(slice(start, stop), trees, leaf)

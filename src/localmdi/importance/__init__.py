@@ -2,7 +2,25 @@
 
 from localmdi.importance.decompose import decompose
 from localmdi.importance.global_ import global_importance
+from localmdi.importance.honest import (
+    HeldOut,
+    HonestRequest,
+    honest_at,
+    honest_global,
+    honest_rows,
+)
 from localmdi.importance.local import LocalRequest, explain
 from localmdi.importance.saabas import prediction_paths
 
-__all__ = ["LocalRequest", "decompose", "explain", "global_importance", "prediction_paths"]
+__all__ = [
+    "HeldOut",
+    "HonestRequest",
+    "LocalRequest",
+    "decompose",
+    "explain",
+    "global_importance",
+    "honest_at",
+    "honest_global",
+    "honest_rows",
+    "prediction_paths",
+]

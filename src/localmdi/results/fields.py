@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from localmdi._text import count
-from localmdi.typing import Measure
+from localmdi.typing import ErrorOf, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,6 +138,7 @@ def check_measure(fields: Mapping[str, Any]) -> dict[str, Any]:
         "n_trees": as_count("n_trees", fields["n_trees"]),
         "measure": as_choice("measure", fields["measure"], choices=get_args(Measure)),
         "honest": as_flag("honest", fields["honest"]),
+        "error": as_choice("error", fields["error"], choices=get_args(ErrorOf)),
     }
 
 

@@ -13,6 +13,7 @@ from localmdi._validation import is_missing
 from localmdi.results.axes import check_same, group_columns, sum_groups
 from localmdi.results.fields import as_number, as_vector, check_measure, dense
 from localmdi.results.frames import columns_to_frame
+from localmdi.results.p_values import discoveries, one_sided_p
 from localmdi.results.repr import describe_global
 from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import top_of_rows
@@ -23,9 +24,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from localmdi.results.fields import Measure
     from localmdi.results.local import LocalImportance
-    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
+    from localmdi.typing import (
+        AnyArray,
+        ArrayLike,
+        BoolArray,
+        ErrorOf,
+        FloatArray,
+        IntArray,
+        Measure,
+    )
 
 __all__ = ["GlobalImportance", "mean_by_label", "mean_of_rows"]
 
@@ -45,7 +53,7 @@ class GlobalImportance:
     n_trees : int
         Number of trees behind the values; 0 if they do not come from finitely many trees.
     standard_error : ndarray of float64, shape (n_features,), or None
-        Standard error of the values over the trees.
+        Standard error of the values.
     weight : float
         Number, or total weight, of the rows behind the values; `merge` weighs by it.
     baseline : float or None
@@ -53,6 +61,8 @@ class GlobalImportance:
     measure : {"drop", "gain"}
         As for `LocalImportance`.
     honest : bool
+        As for `LocalImportance`.
+    error : {"trees", "labels", "both", "sample"}
         As for `LocalImportance`.
 
     Examples
@@ -74,6 +84,7 @@ class GlobalImportance:
     baseline: float | None = None
     measure: Measure = "drop"
     honest: bool = False
+    error: ErrorOf = "trees"
 
     def __post_init__(self) -> None:
         checked = check_measure(vars(self))
@@ -143,6 +154,52 @@ class GlobalImportance:
             (self.feature_names[i], float(value))
             for i, value in zip(indices[0], values[0], strict=True)
         ]
+
+    def p_values(self) -> FloatArray:
+        """Test for every feature whether the feature tells nothing at all.
+
+        One-sided, from the honest values and their errors; given the trees.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = GlobalImportance(np.array([0.5, 0.1]), unit="bits", n_trees=10, honest=True,
+        ...                           standard_error=np.array([0.1, 0.1]), error="sample",
+        ...                           feature_names=("age", "noise"))
+        >>> result.p_values().round(3)
+        array([0.   , 0.159])
+        """
+        return one_sided_p(self.values, self.standard_error, error=self.error, honest=self.honest)
+
+    def significant(self, alpha: float = 0.05) -> BoolArray:
+        """Return which features tell something, at a false-discovery rate.
+
+        Among the features named, at most a share of `alpha` is expected to be noise
+        (Benjamini and Hochberg's procedure over the features).
+
+        Parameters
+        ----------
+        alpha : float
+            The false-discovery rate.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_features,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = GlobalImportance(np.array([0.5, 0.1]), unit="bits", n_trees=10, honest=True,
+        ...                           standard_error=np.array([0.1, 0.1]), error="sample",
+        ...                           feature_names=("age", "noise"))
+        >>> result.significant()
+        array([ True, False])
+        """
+        return discoveries(self.p_values(), alpha)
 
     def group(self, mapping: Mapping[str, Sequence[str]]) -> GlobalImportance:
         """Add up the values of features that belong together.
@@ -273,9 +330,9 @@ def mean_of_rows(result: LocalImportance) -> GlobalImportance:
     else:
         total = float(weight.sum())
         _check_weight(total, f"row weights that sum to {total}")
-        values = (weight @ result.values) / total
+        values = (weight @ _counted(result.values, weight)) / total
         if isinstance(baseline, np.ndarray):
-            baseline = float(weight @ baseline) / total
+            baseline = float(weight @ _counted(baseline, weight)) / total
     mean = _mean(result, values, weight=total, baseline=baseline)
     return replace(mean, standard_error=result.mean_standard_error)
 
@@ -287,8 +344,8 @@ def mean_by_label(result: LocalImportance, labels: ArrayLike) -> dict[Hashable, 
     weight = np.ones(n_rows) if result.row_weight is None else result.row_weight
     total = np.bincount(code, weights=weight, minlength=len(names))
     share = csr_array((weight, (code, np.arange(n_rows))), shape=(len(names), n_rows))
-    sums = share @ result.values
-    start = np.broadcast_to(0.0 if baseline is None else baseline, n_rows)
+    sums = share @ _counted(result.values, weight)
+    start = _counted(np.broadcast_to(0.0 if baseline is None else baseline, n_rows), weight)
     levels = np.bincount(code, weights=weight * start, minlength=len(names))
     means = {}
     for i, name in enumerate(names):
@@ -297,6 +354,13 @@ def mean_by_label(result: LocalImportance, labels: ArrayLike) -> dict[Hashable, 
         level = float(levels[i] / total[i]) if isinstance(baseline, np.ndarray) else baseline
         means[name] = _mean(result, row, weight=float(total[i]), baseline=level)
     return means
+
+
+def _counted(values: Any, weight: FloatArray) -> Any:
+    """Return values without those of rows that weigh nothing: they may be unknown (NaN)."""
+    if weight.all() or not isinstance(values, np.ndarray):
+        return values
+    return np.where((weight > 0).reshape(-1, *[1] * (values.ndim - 1)), values, 0.0)
 
 
 def _mean(

@@ -18,6 +18,7 @@ from localmdi.results.axes import (
 from localmdi.results.fields import check_local, dense
 from localmdi.results.frames import matrix_to_arrow, matrix_to_frame, matrix_to_shap
 from localmdi.results.global_ import GlobalImportance, mean_by_label, mean_of_rows
+from localmdi.results.p_values import discoveries, one_sided_p
 from localmdi.results.repr import describe_local
 from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import TopFeatures, top_of_rows
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from localmdi.results.axes import Choice
-    from localmdi.results.fields import Matrix, Measure
+    from localmdi.results.fields import Matrix
     from localmdi.results.frames import FrameType
-    from localmdi.typing import AnyArray, ArrayLike, FloatArray
+    from localmdi.typing import AnyArray, ArrayLike, BoolArray, ErrorOf, FloatArray, Measure
 
 __all__ = ["LocalImportance"]
 
@@ -80,6 +81,9 @@ class LocalImportance:
         that the row enters, or the split's gain, the same for all rows of the node.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
+    error : {"trees", "labels", "both", "sample"}
+        What `standard_error` measures: the choice of the trees, the labels of the held-out rows
+        given the trees, both, or the choice of the rows.
 
     Examples
     --------
@@ -109,6 +113,7 @@ class LocalImportance:
     method: str | None = None
     measure: Measure = "drop"
     honest: bool = False
+    error: ErrorOf = "trees"
 
     def __post_init__(self) -> None:
         for field, value in check_local(vars(self)).items():
@@ -238,6 +243,57 @@ class LocalImportance:
             frame_type=self.frame_type,
         )
 
+    def p_values(self) -> FloatArray:
+        """Test for every row and feature whether the feature tells nothing about the row.
+
+        One-sided, from the honest values and their errors; given the trees.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
+        ...                          standard_error=np.array([[0.1, 0.1]]), error="labels",
+        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
+        >>> result.p_values().round(3)
+        array([[0.   , 0.162]])
+        """
+        return one_sided_p(
+            dense(self.values),
+            None if self.standard_error is None else dense(self.standard_error),
+            error=self.error,
+            honest=self.honest,
+        )
+
+    def significant(self, alpha: float = 0.05) -> BoolArray:
+        """Return which features tell something about each row, at a false-discovery rate.
+
+        Among the features named for a row, at most a share of `alpha` is expected to be noise
+        (Benjamini and Hochberg's procedure over the features).
+
+        Parameters
+        ----------
+        alpha : float
+            The false-discovery rate.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
+        ...                          standard_error=np.array([[0.1, 0.1]]), error="labels",
+        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
+        >>> result.significant()
+        array([[ True, False]])
+        """
+        return discoveries(self.p_values(), alpha)
+
     def group(self, mapping: Mapping[str, Sequence[str]]) -> LocalImportance:
         """Add up the values of features that belong together, e.g. after one-hot encoding.
 
@@ -317,7 +373,7 @@ class LocalImportance:
         >>> LocalImportance.concat([part, part]).shape
         (2, 2)
         """
-        same = ("feature_names", "unit", "n_trees", "frame_type", "measure", "honest")
+        same = ("feature_names", "unit", "n_trees", "frame_type", "measure", "honest", "error")
         parts = check_same(parts, cls, attributes=same)
         return replace(parts[0], **join_fields(parts)) if len(parts) > 1 else parts[0]
 

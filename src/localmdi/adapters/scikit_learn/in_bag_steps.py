@@ -225,7 +225,7 @@ class ClassWeightStep(_Step):
             factor = _balanced(rows)
         else:
             factor = compute_sample_weight(self.class_weight, rows.y)
-        return replace(rows, weight=rows.weight * factor)
+        return replace(rows, weight=rows.weight * factor, once=rows.taken_once * factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,10 +252,11 @@ class BootstrapStep(_Step):
         from sklearn.utils.class_weight import compute_sample_weight
 
         drawn = self._drawn()
-        weight = _counted(rows, drawn, multiply=not rule.forest_draws)
+        weight, once = _counted(rows, drawn, multiply=not rule.forest_draws), rows.taken_once
         if self.needs_y:
-            weight = weight * compute_sample_weight("balanced", rows.y, indices=drawn)
-        return replace(rows, weight=weight)
+            factor = compute_sample_weight("balanced", rows.y, indices=drawn)
+            weight, once = weight * factor, once * factor
+        return replace(rows, weight=weight, once=once)
 
     def _drawn(self) -> IntArray:
         # `estimators_samples_` draws again for every tree at each access: n_rows times n_trees
@@ -275,7 +276,8 @@ class SubsetStep(_Step):
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
-        return replace(rows, weight=_counted(rows, self.drawn, multiply=not rule.bagging_draws))
+        weight = _counted(rows, self.drawn, multiply=not rule.bagging_draws)
+        return replace(rows, weight=weight, once=rows.taken_once)
 
 
 def drawn_rows(model: Any) -> list[IntArray]:

@@ -1,0 +1,426 @@
+#include "localmdi/explain/honest.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace localmdi::explain {
+
+using support::Criterion;
+using support::Interrupt;
+using support::parallel_for;
+
+namespace {
+
+// Rows pass all trees of a block in chunks, so that their values stay in the cache.
+constexpr std::size_t kChunk = 2048;
+
+double dot(const double* a, const double* b, std::size_t n) {
+    double sum = 0;
+    for (std::size_t k = 0; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+}  // namespace
+
+// A row as one tree sees it.
+struct HonestTrees::Row {
+    double weight;  // 0: the tree has seen the row
+    std::span<const std::int32_t> column;
+    std::span<const double> value;
+    std::span<const std::int8_t> signs;
+};
+
+HonestTrees::HonestTrees(const forest::ForestView& forest, std::size_t first, std::size_t last,
+                         std::span<const double> law, std::span<const double> n_outputs,
+                         const HonestRules& rules, std::size_t n_signs)
+    : forest_(forest),
+      first_(first),
+      last_(last),
+      first_node_(static_cast<std::size_t>(forest.tree_offset[first])),
+      n_nodes_(static_cast<std::size_t>(forest.tree_offset[last]) - first_node_),
+      n_columns_(law.size() / forest.n_nodes()),
+      n_signs_(n_signs),
+      law_(law),
+      n_outputs_(n_outputs),
+      rules_(rules),
+      parent_(n_nodes_),
+      count_(n_nodes_),
+      weight_(n_nodes_),
+      square_(rules.criterion == Criterion::variance ? n_nodes_ : 0),
+      sums_(n_nodes_ * n_columns_),
+      slope_(n_nodes_ * n_columns_),
+      at_child_(n_nodes_),
+      at_parent_(n_nodes_),
+      signed_sums_(n_nodes_ * n_signs * (n_columns_ + 1)),
+      signed_child_(n_nodes_ * n_signs),
+      signed_parent_(n_nodes_ * n_signs) {
+    for (std::size_t k = 0; k < n_nodes_; ++k) parent_[k] = static_cast<std::uint32_t>(k);
+    for (std::size_t k = 0; k < n_nodes_; ++k)
+        for (std::size_t c = 0; c < forest.n_children(first_node_ + k); ++c)
+            parent_[at(forest.child_of(first_node_ + k, c))] = static_cast<std::uint32_t>(k);
+}
+
+// Numbers count from the mean of the root: a large mean in both terms of a difference would cost
+// digits and, in the drop, add noise.
+double HonestTrees::centre(std::size_t tree, std::size_t column) const {
+    if (rules_.criterion != Criterion::variance) return 0;
+    return law_[(first_node_ + root(tree)) * n_columns_ + column];
+}
+
+HonestTrees::Row HonestTrees::row(const RoutedRows& rows, std::size_t i, std::size_t tree) const {
+    const Responses& of = rows.responses;
+    return {rows.held[(tree - first_) * of.n_rows() + i],
+            of.column.subspan(i * of.n_entries, of.n_entries),
+            of.value.subspan(i * of.n_entries, of.n_entries),
+            rows.signs.empty() ? rows.signs : rows.signs.subspan(i * n_signs_, n_signs_)};
+}
+
+// Sums.
+
+void HonestTrees::add(const RoutedRows& rows, const Run& run, Interrupt& interrupt) {
+    parallel_for(n_trees(), run.n_threads, interrupt,
+                 [&] { return [&](std::size_t task) { add_tree(first_ + task, rows); }; });
+}
+
+void HonestTrees::add_tree(std::size_t tree, const RoutedRows& rows) {
+    for (std::size_t i = 0; i < rows.responses.n_rows(); ++i) {
+        const Row one = row(rows, i, tree);
+        if (one.weight == 0) continue;
+        const auto end = static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]);
+        const std::size_t leaf = at(end);
+        count_[leaf] += 1;
+        weight_[leaf] += one.weight;
+        double* const sums = sums_.data() + leaf * n_columns_;
+        double* const with_sign = signed_sums_.data() + leaf * n_signs_ * (n_columns_ + 1);
+        for (std::size_t r = 0; r < n_signs_; ++r)
+            with_sign[r * (n_columns_ + 1) + n_columns_] += one.weight * one.signs[r];
+        for (std::size_t e = 0; e < one.column.size(); ++e) {
+            const auto column = static_cast<std::size_t>(one.column[e]);
+            const double value = one.value[e] - centre(tree, column);
+            sums[column] += one.weight * value;
+            if (!square_.empty()) square_[leaf] += one.weight * value * value;
+            for (std::size_t r = 0; r < n_signs_; ++r)
+                with_sign[r * (n_columns_ + 1) + column] += one.weight * one.signs[r] * value;
+        }
+    }
+}
+
+void HonestTrees::sum_up(const Run& run, Interrupt& interrupt) {
+    parallel_for(n_trees(), run.n_threads, interrupt,
+                 [&] { return [&](std::size_t task) { sum_up_tree(first_ + task); }; });
+}
+
+void HonestTrees::sum_up_tree(std::size_t tree) {
+    const auto add_up = [&](std::vector<double>& sums, std::size_t node, std::size_t width) {
+        double* const below = sums.data() + node * width;
+        double* const above = sums.data() + parent_[node] * width;
+        for (std::size_t k = 0; k < width; ++k) above[k] += below[k];
+    };
+    // A child lies after its parent: backwards, every node is complete before it is added.
+    for (std::size_t node = root(tree + 1); node-- > root(tree) + 1;) {
+        add_up(count_, node, 1);
+        add_up(weight_, node, 1);
+        if (!square_.empty()) add_up(square_, node, 1);
+        add_up(sums_, node, n_columns_);
+        add_up(signed_sums_, node, n_signs_ * (n_columns_ + 1));
+    }
+}
+
+// Linear forms.
+
+void HonestTrees::set_forms(std::span<const double> in_bag, double prior, const Run& run,
+                            Interrupt& interrupt) {
+    parallel_for(n_trees(), run.n_threads, interrupt, [&] {
+        return [&](std::size_t task) { set_tree_forms(first_ + task, in_bag, prior); };
+    });
+}
+
+void HonestTrees::set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior) {
+    const std::size_t begin = root(tree), end = root(tree + 1);
+    if (rules_.measure == Measure::gain) {
+        for (std::size_t node = begin + 1; node < end; ++node) gain_forms(tree, node);
+        return;
+    }
+    std::vector<double> shrunk;
+    if (rules_.criterion == Criterion::entropy) shrunk = shrunk_laws(tree, in_bag, prior);
+    for (std::size_t node = begin; node < end; ++node)
+        drop_forms(tree, node,
+                   shrunk.empty() ? nullptr : shrunk.data() + (node - begin) * n_columns_);
+}
+
+void HonestTrees::gain_forms(std::size_t tree, std::size_t node) {
+    const std::size_t parent = parent_[node];
+    const double* const before = law_.data() + (first_node_ + parent) * n_columns_;
+    const double* const after = law_.data() + (first_node_ + node) * n_columns_;
+    double* const slope = slope_.data() + node * n_columns_;
+    // The impurity of several outputs is their mean.
+    for (std::size_t k = 0; k < n_columns_; ++k)
+        slope[k] =
+            support::gain_slope(rules_.criterion, before[k], after[k]) / n_outputs_[tree - first_];
+    at_child_[node] = dot(slope, sums_.data() + node * n_columns_, n_columns_);
+    at_parent_[node] = dot(slope, sums_.data() + parent * n_columns_, n_columns_);
+    signed_forms(node);
+}
+
+// Σ ± w (g·r − g·q(t)): of the residuals, because what is common to all rows of t cancels in the
+// gain, but not after signs.
+void HonestTrees::signed_forms(std::size_t node) {
+    const std::size_t parent = parent_[node], width = n_columns_ + 1;
+    if (weight_[parent] == 0) return;
+    const double mean = at_parent_[node] / weight_[parent];
+    const double* const slope = slope_.data() + node * n_columns_;
+    for (std::size_t r = 0; r < n_signs_; ++r) {
+        const double* const below = signed_sums_.data() + (node * n_signs_ + r) * width;
+        const double* const above = signed_sums_.data() + (parent * n_signs_ + r) * width;
+        signed_child_[node * n_signs_ + r] =
+            dot(slope, below, n_columns_) - mean * below[n_columns_];
+        signed_parent_[node * n_signs_ + r] =
+            dot(slope, above, n_columns_) - mean * above[n_columns_];
+    }
+}
+
+// p̃ of all nodes of a tree, parents first; at the root all classes alike take the parent's place.
+std::vector<double> HonestTrees::shrunk_laws(std::size_t tree, std::span<const double> in_bag,
+                                             double prior) const {
+    const std::size_t begin = root(tree), end = root(tree + 1);
+    const double alike = n_outputs_[tree - first_] / static_cast<double>(n_columns_);
+    std::vector<double> shrunk((end - begin) * n_columns_);
+    for (std::size_t node = begin; node < end; ++node) {
+        const double n = in_bag[first_node_ + node];
+        const double* const law = law_.data() + (first_node_ + node) * n_columns_;
+        const double* const above = shrunk.data() + (parent_[node] - begin) * n_columns_;
+        double* const own = shrunk.data() + (node - begin) * n_columns_;
+        // A few rows of no class keep the root's law positive.
+        const double weight = node == begin ? 1 : prior;
+        for (std::size_t k = 0; k < n_columns_; ++k)
+            own[k] = (n * law[k] + weight * (node == begin ? alike : above[k])) / (n + weight);
+    }
+    return shrunk;
+}
+
+double HonestTrees::cross_entropy(std::span<const double> in_bag, double prior) const {
+    const Row stranger{};
+    double total = 0;
+    for (std::size_t tree = first_; tree < last_; ++tree) {
+        const std::vector<double> shrunk = shrunk_laws(tree, in_bag, prior);
+        // A row ends at the last node that counts: what its children do not count is left there.
+        const auto loss = [&](std::size_t at_node, std::size_t of_node) {
+            double sum = 0;
+            for (std::size_t k = 0; k < n_columns_; ++k) {
+                const double held = sums_[of_node * n_columns_ + k];
+                if (held > 0)
+                    sum -= held * std::log2(shrunk[(at_node - root(tree)) * n_columns_ + k]);
+            }
+            return sum;
+        };
+        for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
+            const std::size_t parent = parent_[node];
+            const bool counted = node == parent || is_counted(node, stranger);
+            const bool leaf = forest_.n_children(first_node_ + node) == 0;
+            if (counted && leaf) total += loss(node, node);
+            if (!counted && (parent == root(tree) || is_counted(parent, stranger)))
+                total += loss(parent, node);
+        }
+    }
+    return total;
+}
+
+void HonestTrees::drop_forms(std::size_t tree, std::size_t node, const double* shrunk) {
+    const double n_outputs = n_outputs_[tree - first_];
+    const double* const law = law_.data() + (first_node_ + node) * n_columns_;
+    double* const b = slope_.data() + node * n_columns_;
+    for (std::size_t k = 0; k < n_columns_; ++k) {
+        if (shrunk == nullptr) {
+            b[k] = (centre(tree, k) - law[k]) / n_outputs;
+        } else {
+            b[k] = -std::log2(shrunk[k]) / n_outputs;
+        }
+    }
+    at_parent_[node] = rules_.criterion == Criterion::gini ? 1 : 0;
+    at_child_[node] = dot(b, sums_.data() + node * n_columns_, n_columns_);
+    if (!square_.empty()) at_child_[node] += square_[node] / n_outputs;
+}
+
+// Rows that are not held out.
+
+void HonestTrees::credits(std::span<double> amount, std::span<double> remainder,
+                          std::span<double> signed_amount) const {
+    const Row stranger{};
+    const bool drop = rules_.measure == Measure::drop;
+    for (std::size_t tree = first_; tree < last_; ++tree)
+        for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
+            const std::size_t parent = parent_[node], place = first_node_ + node;
+            const bool counted = node != parent && is_counted(node, stranger);
+            amount[place] = 0;
+            for (std::size_t r = 0; r < n_signs_ && !signed_amount.empty(); ++r)
+                signed_amount[r * forest_.n_nodes() + place] =
+                    counted ? signed_child_[node * n_signs_ + r] / weight_[node] -
+                                  signed_parent_[node * n_signs_ + r] / weight_[parent]
+                            : 0;
+            if (drop && (counted || node == parent)) {
+                remainder[place] = level(tree, node, stranger);
+                if (counted) amount[place] = remainder[first_node_ + parent] - remainder[place];
+            } else if (drop) {
+                remainder[place] = remainder[first_node_ + parent];
+            } else if (counted) {
+                amount[place] =
+                    at_child_[node] / weight_[node] - at_parent_[node] / weight_[parent];
+            }
+        }
+}
+
+// Rows that are held out, each without its own label.
+
+// A tree's values of one row, by feature.
+class HonestTrees::Path {
+public:
+    Path(std::size_t n_features, std::size_t n_signs)
+        : n_signs_(n_signs),
+          values_(n_features),
+          signed_(n_features * n_signs),
+          on_path_(n_features) {}
+
+    double* add(std::int32_t feature, double amount) {
+        const auto f = static_cast<std::size_t>(feature);
+        if (!std::exchange(on_path_[f], 1)) features_.push_back(f);
+        values_[f] += amount;
+        return signed_.data() + f * n_signs_;
+    }
+
+    void flush(std::size_t row, double tree_weight, const HonestSums& sums) {
+        for (const std::size_t f : features_) {
+            const std::size_t cell = row * values_.size() + f;
+            const double value = std::exchange(values_[f], 0.0);
+            sums.values[cell] += tree_weight * value;
+            if (sums.squares != nullptr) sums.squares[cell] += tree_weight * value * value;
+            for (std::size_t r = 0; r < n_signs_; ++r) {
+                const double with_sign = std::exchange(signed_[f * n_signs_ + r], 0.0);
+                sums.signed_values[cell * n_signs_ + r] += tree_weight * with_sign;
+            }
+            on_path_[f] = 0;
+        }
+        features_.clear();
+        if (sums.residual != nullptr) {
+            sums.residual[row] += tree_weight * residual;
+            sums.baseline[row] += tree_weight * baseline;
+        }
+        sums.weight[row] += tree_weight;
+    }
+
+    double residual = 0, baseline = 0;
+
+private:
+    std::size_t n_signs_;
+    std::vector<double> values_, signed_;
+    std::vector<unsigned char> on_path_;
+    std::vector<std::size_t> features_;
+};
+
+bool HonestTrees::is_counted(std::size_t node, const Row& row) const {
+    const double others = count_[node] - (row.weight > 0 ? 1 : 0);
+    return others >= static_cast<double>(rules_.min_rows) && weight_[node] > row.weight;
+}
+
+// The linear form of a node's edge (or of the node) at the row's own response.
+double HonestTrees::own_form(std::size_t tree, std::size_t node, const Row& row) const {
+    double form = 0;
+    for (std::size_t e = 0; e < row.column.size(); ++e) {
+        const auto column = static_cast<std::size_t>(row.column[e]);
+        const double value = row.value[e] - centre(tree, column);
+        form += slope_[node * n_columns_ + column] * value;
+        if (!square_.empty() && rules_.measure == Measure::drop)
+            form += value * value / n_outputs_[tree - first_];
+    }
+    return form;
+}
+
+// F of a node, without the row.
+double HonestTrees::level(std::size_t tree, std::size_t node, const Row& row) const {
+    const double weight = weight_[node] - row.weight;
+    if (!(weight > 0)) return 0;  // the tree has no other row; its weight is 0
+    const double own = row.weight > 0 ? row.weight * own_form(tree, node, row) : 0;
+    return at_parent_[node] + (at_child_[node] - own) / weight;
+}
+
+void HonestTrees::climb_gain(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
+    for (std::size_t node = leaf; parent_[node] != node; node = parent_[node]) {
+        if (!is_counted(node, row)) continue;
+        const std::size_t parent = parent_[node];
+        const double own = row.weight * own_form(tree, node, row);
+        const double below = weight_[node] - row.weight, above = weight_[parent] - row.weight;
+        double* const with_sign =
+            path.add(forest_.feature[first_node_ + parent],
+                     (at_child_[node] - own) / below - (at_parent_[node] - own) / above);
+        if (n_signs_ == 0) continue;
+        const double residual = own - row.weight * at_parent_[node] / weight_[parent];
+        for (std::size_t r = 0; r < n_signs_; ++r) {
+            const double taken = residual * row.signs[r];
+            with_sign[r] += (signed_child_[node * n_signs_ + r] - taken) / below -
+                            (signed_parent_[node * n_signs_ + r] - taken) / above;
+        }
+    }
+}
+
+void HonestTrees::climb_drop(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
+    std::size_t node = leaf;
+    while (parent_[node] != node && !is_counted(node, row)) node = parent_[node];
+    double below = path.residual = level(tree, node, row);
+    for (; parent_[node] != node; node = parent_[node]) {
+        const double above = level(tree, parent_[node], row);
+        path.add(forest_.feature[first_node_ + parent_[node]], above - below);
+        below = above;
+    }
+    path.baseline = below;
+}
+
+// A row's part of the mean over the held-out rows.
+void HonestTrees::climb_alone(std::size_t tree, std::size_t leaf, const Row& row,
+                              Path& path) const {
+    const Row stranger{};
+    const auto alone = [&](std::size_t node) {
+        return at_parent_[node] + own_form(tree, node, row);
+    };
+    for (std::size_t node = leaf; parent_[node] != node; node = parent_[node]) {
+        if (!is_counted(node, stranger)) continue;
+        const std::size_t parent = parent_[node];
+        const double amount = rules_.measure == Measure::drop
+                                  ? alone(parent) - alone(node)
+                                  : own_form(tree, node, row) - at_parent_[node] / weight_[parent];
+        path.add(forest_.feature[first_node_ + parent], amount);
+    }
+    path.baseline = path.residual = 0;
+}
+
+void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_weight, Label label,
+                          const HonestSums& sums, const Run& run, Interrupt& interrupt) const {
+    const std::size_t n_rows = rows.responses.n_rows();
+    const auto n_features = static_cast<std::size_t>(forest_.n_features);
+    parallel_for((n_rows + kChunk - 1) / kChunk, run.n_threads, interrupt, [&] {
+        return [&, path = Path(n_features, n_signs_)](std::size_t chunk) mutable {
+            const std::size_t end = std::min((chunk + 1) * kChunk, n_rows);
+            for (std::size_t tree = first_; tree < last_; ++tree) {
+                interrupt.check();
+                for (std::size_t i = chunk * kChunk; i < end; ++i) {
+                    const Row one = row(rows, i, tree);
+                    // A tree in which nobody else was held out knows nothing about the row.
+                    const double others = count_[root(tree)] - (label == Label::alone ? 0 : 1);
+                    if (one.weight == 0 || others < 1) continue;
+                    const std::size_t leaf =
+                        at(static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]));
+                    if (label == Label::alone) climb_alone(tree, leaf, one, path);
+                    else if (rules_.measure == Measure::gain) climb_gain(tree, leaf, one, path);
+                    else climb_drop(tree, leaf, one, path);
+                    // In the mean over rows a row has its weight; alone it speaks for itself.
+                    const double own = label == Label::alone ? one.weight : 1;
+                    path.flush(i, own * tree_weight[tree - first_], sums);
+                }
+            }
+        };
+    });
+}
+
+void HonestTrees::counts(std::span<double> reached) const {
+    for (std::size_t k = 0; k < n_nodes_; ++k) reached[first_node_ + k] = count_[k];
+}
+
+}  // namespace localmdi::explain

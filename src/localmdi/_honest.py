@@ -1,0 +1,272 @@
+"""Honest importances: the public functions, and which rows a model's trees have not seen."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from localmdi._explainer import ModelRows
+from localmdi._text import count
+from localmdi._validation import check_sample_weight, count_threads
+from localmdi.adapters import adapt, in_bag_disagreement
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest.packing import Packing
+from localmdi.importance import HeldOut, HonestRequest, honest_at, honest_global, honest_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from localmdi.adapters import Candidate
+    from localmdi.forest.packing import LeafBlock
+    from localmdi.results import GlobalImportance, LocalImportance
+    from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
+
+__all__ = ["honest_global_mdi", "honest_mdi"]
+
+Result = TypeVar("Result")
+
+
+def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
+    model: FittedModel,
+    X: RowsLike,
+    y: ArrayLike | None = None,
+    *,
+    at: RowsLike | None = None,
+    held_out: tuple[Any, ...] | bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    measure: Measure = "gain",
+    min_rows: int = 10,
+    standard_error: bool | Literal["trees", "labels", "both"] = False,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> LocalImportance:
+    """Explain rows by what splits tell about rows that their trees have not seen.
+
+    Plain importances reward noise: a fully grown tree explains the labels that it was grown on,
+    whatever they are. Honest ones take the effect of every split from held-out rows, so that noise
+    has the mean zero. Training rows are averaged over the trees that did not see them, without
+    their own label; other rows over all trees.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A forest that averages its trees, fitted with bootstrap or bagging; any other, or a
+        `Forest`, with `held_out`.
+    X, y
+        What ``fit`` got. The rows of X are explained unless `at` is given.
+    at : array, sparse matrix or data frame, or None
+        Other rows to explain.
+    held_out : tuple (X, y) or (X, y, sample_weight), True, or None
+        Rows that no tree has seen, in place of those out of bag; y above is then not needed. True:
+        X and y themselves are such rows, and each is explained without its own label.
+    sample_weight : array-like or None
+        Weights of the rows of X, as ``fit`` got them.
+    measure : {"gain", "drop"}
+        "gain" finds features: the product of what a split told the tree and what it tells about
+        held-out rows. "drop" keeps accounts: from the root's impurity to what is really left,
+        which is the result's ``residual``; y counts from its mean.
+    min_rows : int
+        A path ends where fewer held-out rows arrive.
+    standard_error : bool or {"trees", "labels", "both"}
+        What error to give, given the trees. "labels": the held-out labels as the random part, which
+        `LocalImportance.significant` needs; for the gain only, at 33 times the cost. "trees": the
+        choice of the trees. True: "labels" for the gain, "trees" for the drop.
+    n_jobs : int or None
+        As in `local_mdi`.
+    random_state : int
+        Seed of the label errors.
+
+    Returns
+    -------
+    LocalImportance
+        With ``honest=True``. Rows that every tree has seen have NaN and no weight in the mean.
+
+    Examples
+    --------
+    Labels that are noise: the plain values explain them fully, the honest ones not at all.
+
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import localmdi as lm
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.random((500, 3)), rng.integers(0, 2, 500)
+    >>> model = RandomForestClassifier(100, random_state=0).fit(X, y)
+    >>> plain = lm.local_mdi(model, X)
+    >>> print(f"{plain.baseline:.2f} before, {plain.residual.mean():.2f} left")
+    0.50 before, 0.00 left
+    >>> honest = honest_mdi(model, X, y, measure="drop")
+    >>> print(f"{honest.baseline.mean():.2f} before, {honest.residual.mean():.2f} left")
+    0.50 before, 0.50 left
+    """
+    error = _error_of(standard_error, measure)
+    request = HonestRequest(measure, min_rows, error, count_threads(n_jobs), _seed(random_state))
+    source = _Source(model, X, y, sample_weight=sample_weight, held_out=held_out)
+    if at is None and source.own:
+        result = source.measured(lambda data: honest_rows(source.packing, data, request=request))
+        _warn_of_unknown(result)
+        return result
+    rows = source.rows if at is None else source.reader.read(at)
+    return source.measured(
+        lambda data: honest_at(
+            source.packing, data, rows=rows, rules=source.reader.rules, request=request
+        )
+    )
+
+
+def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
+    model: FittedModel,
+    X: RowsLike,
+    y: ArrayLike | None = None,
+    *,
+    held_out: tuple[Any, ...] | bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    measure: Measure = "drop",
+    over: Literal["held_out", "in_bag"] = "held_out",
+    min_rows: int = 1,
+    n_jobs: int | None = None,
+) -> GlobalImportance:
+    """Return the honest importance of every feature, with the error of the sample.
+
+    Parameters
+    ----------
+    model, X, y, held_out, sample_weight, min_rows, n_jobs
+        As for `honest_mdi`.
+    measure : {"drop", "gain"}
+        The mean of the honest drop is MDI-oob (Li et al. 2019) for Gini and the variance; numbers
+        count from the mean of the tree's root, so that it does not depend on where y has its zero.
+    over : {"held_out", "in_bag"}
+        Over which rows to average. "in_bag" gives UFI (Zhou and Hooker 2021); its error is that
+        over trees.
+
+    Returns
+    -------
+    GlobalImportance
+        With ``honest=True``; noise is at zero within its error, and ``significant()`` tests it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 3))
+    >>> y = X[:, 0] + rng.normal(size=300)
+    >>> model = RandomForestRegressor(100, random_state=0).fit(X, y)
+    >>> honest_global_mdi(model, X, y).significant()
+    array([ True, False, False])
+    """
+    if over not in ("held_out", "in_bag"):
+        raise ValueError(
+            f"over must be 'held_out' or 'in_bag'; got {over!r}. Use 'held_out' if in doubt."
+        )
+    request = HonestRequest(measure, min_rows, None, count_threads(n_jobs))
+    source = _Source(model, X, y, sample_weight=sample_weight, held_out=held_out)
+    return source.measured(
+        lambda data: honest_global(source.packing, data, request=request, over=over)
+    )
+
+
+class _Source:
+    """A model, the rows of X, and the rows that its trees have not seen."""
+
+    def __init__(
+        self, model: FittedModel, X: Any, y: Any, *, sample_weight: Any, held_out: Any
+    ) -> None:
+        self._adapted = adapt(model, values=True)
+        self.packing = Packing(self._adapted.forest)
+        self.reader = ModelRows(self._adapted)
+        self.rows = self.reader.read(X)
+        if self.rows.shape[0] == 0:
+            raise ValueError("X must hold at least one row; got none.")
+        if held_out is True or held_out is False:
+            held_out = (X, y, sample_weight) if held_out else None
+        elif held_out is not None and (
+            not isinstance(held_out, tuple) or len(held_out) not in (2, 3)
+        ):
+            raise TypeError(
+                "held_out must be (X, y), (X, y, sample_weight), True or None; got a "
+                f"{type(held_out).__name__}. Pass rows that the model has not seen."
+            )
+        self.own = held_out is None or held_out[0] is X
+        self._training = (y, sample_weight)
+        self._held_out = None if held_out is None else self._read(*held_out, given=X)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None, *, given: Any) -> HeldOut:
+        rows = self.rows if X is given else self.reader.read(X)
+        weight = check_sample_weight(sample_weight, rows.shape[0])
+
+        def everywhere(block: LeafBlock) -> FloatArray:
+            return np.tile(weight, (block.leaf.shape[1], 1))
+
+        return HeldOut(rows, self.reader.rules, _required(y), everywhere)
+
+    def measured(self, measure: Callable[[HeldOut], Result]) -> Result:
+        """Return a measure of the held-out rows.
+
+        Which rows are out of bag follows from rules that differ between versions of a library; the
+        first rule that agrees with the weights of all nodes is the right one.
+        """
+        if self._held_out is not None:
+            return measure(self._held_out)
+        y, sample_weight = self._training
+        rows, rules, forest = self.rows, self.reader.rules, self._adapted.forest
+        target = _required(y)
+        candidates = self._adapted.in_bag.candidates(
+            rows.shape[0], y=y, sample_weight=sample_weight
+        )
+        for candidate in candidates:
+
+            def out_of_bag(block: LeafBlock, candidate: Candidate = candidate) -> FloatArray:
+                first = block.trees.start
+                in_bag, held_out = candidate.split(first, block.trees.stop)
+                if in_bag_disagreement(forest, first, leaf=block.leaf.T, weight=in_bag) is not None:
+                    raise _DisagreementError
+                return held_out
+
+            with suppress(_DisagreementError):
+                return measure(HeldOut(rows, rules, target, out_of_bag))
+        raise UnsupportedModelError(
+            "the rows' weights must add up to the weight of every node, but they do not: X, y or "
+            "sample_weight are not what fit got, or the model does not tell how it weighted its "
+            "rows. Pass exactly what fit got, or rows that it has not seen: held_out=(X, y)."
+        )
+
+
+class _DisagreementError(Exception):
+    """The weights of the rows do not add up to those of the nodes."""
+
+
+def _required(y: Any) -> Any:
+    if y is None:
+        raise ValueError("y must be given: honest values need the labels of rows. Pass y.")
+    return y
+
+
+def _error_of(standard_error: Any, measure: Measure) -> Literal["trees", "labels", "both"] | None:
+    if standard_error is True:
+        return "labels" if measure == "gain" else "trees"
+    error: Literal["trees", "labels", "both"] | None = standard_error or None
+    return error
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
+        raise TypeError(
+            f"random_state must be a whole number; got {random_state!r}. Use 0 if in doubt."
+        )
+    return int(random_state)
+
+
+def _warn_of_unknown(result: LocalImportance) -> None:
+    if result.row_weight is not None:
+        n = int((result.row_weight == 0).sum())
+        warnings.warn(
+            f"{count(n, 'row')} of {len(result):,} {'was' if n == 1 else 'were'} seen by every "
+            "tree and {} no honest value (NaN). Use more trees.".format(
+                "has" if n == 1 else "have"
+            ),
+            UserWarning,
+            stacklevel=3,
+        )
