@@ -15,6 +15,7 @@ __all__ = [
     "FittedModel",
     "FloatArray",
     "IntArray",
+    "MaxFeatures",
     "Measure",
     "Names",
     "RowsLike",
@@ -26,6 +27,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
+MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 
 
 class _SparseMatrix(Protocol):
