@@ -2,8 +2,9 @@
 Handwritten digits
 ==================
 
-The forest of the paper: 1000 totally randomized trees on images of 8 x 8 pixels. For such trees
-the values are Shapley values (Theorem 2 of the paper), of the uncertainty about the digit.
+The forest of the paper: 1000 totally randomized trees on images of 8 x 8 pixels. Every image's
+values add up exactly to the uncertainty about the digit. They are not Shapley values: Theorem 2 of
+the paper is about categories that are split exhaustively, and pixels are numbers.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -26,14 +27,14 @@ print(f"Row 0 is a {y[0]}. Before any pixel is known: {result.baseline:.3f} bits
 print(f"The pixels removed {result.values[0].sum():.3f} bits; {result.residual[0]:.3f} are left.")
 
 # %%
-# The image of a zero, and what its pixels tell. The empty middle tells most: few other digits are
-# empty there.
+# The image of a zero, and how many bits each pixel removed. The empty middle removed most: few
+# other digits are empty there.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.1), layout="constrained")
 left.imshow(X.to_numpy()[0].reshape(8, 8), cmap="Greys")
 left.set(xticks=[], yticks=[], title="row 0: a zero")
 lm.plots.ImageDisplay.from_result(result, row=0, ax=right)
-right.set_title("what its pixels tell")
+right.set_title("bits that its pixels removed")
 
 # %%
 # The mean over the images of each digit, on one colour scale. They do not show how a digit looks,

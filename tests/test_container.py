@@ -191,8 +191,11 @@ HOSTILE = {
     "table not a list": (craft(content() | {"arrays": {}}), "table must be a list"),
     "row not an object": (craft(content([])), "name, dtype, shape and offset"),
     "row without offset": (craft(content({"name": "x"})), "name, dtype, shape and offset"),
-    "name not a text": (craft(content(table_row(name=3)), TWO), "text as name"),
-    "offset a float": (craft(content(table_row(offset=0.0)), TWO), "integer as offset"),
+    "name not a string": (
+        craft(content(table_row(name=3)), TWO),
+        "name of an array must be a string",
+    ),
+    "offset a float": (craft(content(table_row(offset=0.0)), TWO), "its offset an integer"),
     "object dtype": (craft(content(table_row(dtype="object")), TWO), "one of the types"),
     "dtype a list": (craft(content(table_row(dtype=["f8"])), TWO), "one of the types"),
     "duplicate": (craft(content(table_row(), table_row(offset=64)), bytes(80)), "unique"),

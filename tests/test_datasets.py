@@ -45,10 +45,10 @@ def test_noise_flips_segments_and_coins_are_fair():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_led(-1), "from 0 to 20, but -1"),
-        (lambda: make_led(30), "from 0 to 20, but 30"),
-        (lambda: make_led_sample(0), "at least 1, but 0"),
-        (lambda: make_led_sample(noise=2.0), "from 0 to 1, but 2.0"),
+        (lambda: make_led(-1), "from 0 to 20; got -1"),
+        (lambda: make_led(30), "from 0 to 20; got 30"),
+        (lambda: make_led_sample(0), "at least 1; got 0"),
+        (lambda: make_led_sample(noise=2.0), "from 0 to 1; got 2.0"),
     ],
 )
 def test_errors(call, message):

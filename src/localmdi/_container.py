@@ -174,7 +174,7 @@ def _header_text(
     if len(text) > _MAX_HEADER:
         raise ValueError(
             f"the header must have at most {_MAX_HEADER} bytes; got {len(text)}. "
-            "Shorten its texts, such as feature names, or store them in an array."
+            "Shorten its strings, such as feature names, or store them in an array."
         )
     return text
 
@@ -335,7 +335,9 @@ def _parse_entry(source: _Source, row: Any) -> _Entry:
         source.fail("an array has name, dtype, shape and offset", reprlib.repr(row))
     name, dtype, shape, offset = row["name"], row["dtype"], row["shape"], row["offset"]
     if not isinstance(name, str) or type(offset) is not int:
-        source.fail("an array has a text as name and an integer as offset", reprlib.repr(row))
+        source.fail(
+            "the name of an array must be a string and its offset an integer", reprlib.repr(row)
+        )
     if dtype not in _DTYPES:
         must = f"array {reprlib.repr(name)} must be of one of the types {', '.join(_DTYPES)}"
         source.fail(must, reprlib.repr(dtype), do="A newer localmdi may have written it: upgrade.")

@@ -1,4 +1,4 @@
-"""A progress bar that costs nothing when it is not asked for."""
+"""A progress bar that costs nothing when it is off."""
 
 from __future__ import annotations
 

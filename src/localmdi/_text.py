@@ -13,7 +13,7 @@ __all__ = ["clean", "count", "cut", "one_line", "quote_names", "with_unit"]
 # Lone surrogates cannot be written as UTF-8; controls can move a terminal's cursor, and HTML and
 # some of matplotlib's backends refuse them.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_IRREGULAR = {"category": "categories", "index": "indices", "leaf": "leaves"}
+_IRREGULAR = {"category": "categories", "entry": "entries", "index": "indices", "leaf": "leaves"}
 
 
 def clean(text: object) -> str:

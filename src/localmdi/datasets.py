@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -36,7 +36,7 @@ def make_led(irrelevant: int = 0) -> tuple[IntArray, IntArray]:
     ----------
     irrelevant : int
         Number of binary features to append that say nothing about the digit. Every combination
-        of their values occurs once with every digit, so that they are irrelevant exactly.
+        of their values occurs once with every digit, so they are exactly irrelevant.
 
     Returns
     -------
@@ -61,7 +61,11 @@ def make_led(irrelevant: int = 0) -> tuple[IntArray, IntArray]:
 
 
 def make_led_sample(
-    n_samples: int = 200, *, irrelevant: int = 0, noise: float = 0.0, random_state: Any = None
+    n_samples: int = 200,
+    *,
+    irrelevant: int = 0,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[IntArray, IntArray]:
     """Draw rows of the led problem: each is a digit drawn uniformly and its segments.
 
@@ -90,9 +94,9 @@ def make_led_sample(
     ((200, 7), (200,))
     """
     if n_samples < 1:
-        raise ValueError(f"n_samples must be at least 1, but {n_samples} was given.")
+        raise ValueError(f"n_samples must be at least 1; got {n_samples}.")
     if not 0.0 <= noise <= 1.0:
-        raise ValueError(f"noise must be a probability from 0 to 1, but {noise} was given.")
+        raise ValueError(f"noise must be a probability from 0 to 1; got {noise}.")
     _check_irrelevant(irrelevant)
     generator = check_random_state(random_state)
     y = generator.randint(10, size=n_samples).astype(np.int64)
@@ -108,6 +112,6 @@ def _segments() -> IntArray:
 def _check_irrelevant(irrelevant: int) -> None:
     if not 0 <= irrelevant <= 20:
         raise ValueError(
-            f"irrelevant must be a number of features from 0 to 20, but {irrelevant} was given: "
+            f"irrelevant must be a number of features from 0 to 20; got {irrelevant}. "
             "make_led lists all 2^irrelevant combinations of their values."
         )

@@ -16,6 +16,7 @@ __all__ = [
     "FittedModel",
     "FloatArray",
     "IntArray",
+    "MaxFeatures",
     "Measure",
     "Names",
     "RowsLike",
@@ -28,6 +29,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
 ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample"]
+MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 
 
 class _SparseMatrix(Protocol):

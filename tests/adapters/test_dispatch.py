@@ -67,7 +67,7 @@ def test_a_forest_is_itself():
     assert adapted.forest is forest
     assert (adapted.finite, adapted.missing, adapted.transform) == (False, True, None)
     assert adapted.n_features_in == 2
-    with pytest.raises(UnsupportedModelError, match="Forest does not tell them"):
+    with pytest.raises(UnsupportedModelError, match="a Forest does not record the weights"):
         adapted.in_bag.candidates(3)
 
 
@@ -123,7 +123,7 @@ def test_the_registered_function_must_return_a_forest(registered):
 
 @pytest.mark.parametrize(("model_class", "function"), [(3, str), (Silent, "function")])
 def test_what_can_be_registered(model_class, function):
-    with pytest.raises(TypeError, match=r"must be .* was given"):
+    with pytest.raises(TypeError, match=r"must be .*; got"):
         register_adapter(model_class, function)
 
 

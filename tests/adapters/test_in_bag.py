@@ -203,13 +203,13 @@ def test_a_forest_that_grew():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (AdaBoostClassifier(n_estimators=3), "weighs the rows anew"),
+        (AdaBoostClassifier(n_estimators=3), "reweights the rows"),
         (GradientBoostingClassifier(n_estimators=3, subsample=0.5), "subsample=1.0"),
         (GradientBoostingClassifier(n_estimators=3, n_iter_no_change=2), "n_iter_no_change=None"),
         (CalibratedClassifierCV(DecisionTreeClassifier(), cv=2), "ensemble=False"),
         (
             VotingClassifier([("a", AdaBoostClassifier(n_estimators=3))]),
-            "AdaBoostClassifier weighs",
+            "AdaBoostClassifier reweights",
         ),
     ],
     ids=str,
@@ -221,13 +221,13 @@ def test_weights_that_cannot_be_rebuilt(model, reason):
         adapted.in_bag.candidates(N_ROWS, y=y)
 
 
-def test_a_model_that_does_not_tell_what_it_drew():
+def test_a_model_that_does_not_record_what_it_drew():
     X, y = classification()
     model = RandomForestClassifier(2).fit(X, y)
     # As in a model that an older scikit-learn has stored.
     del model._n_samples_bootstrap
     (candidate,) = adapt(model).in_bag.candidates(N_ROWS)
-    with pytest.raises(UnsupportedModelError, match="must tell in estimators_samples_"):
+    with pytest.raises(UnsupportedModelError, match="has no usable estimators_samples_"):
         candidate.weights(0, 1)
 
 
@@ -248,9 +248,9 @@ def test_what_fit_got_must_be_given():
     in_bag = adapt(RandomForestClassifier(2, class_weight="balanced").fit(X, y)).in_bag
     with pytest.raises(ValueError, match="y must be given when the model has class_weight"):
         in_bag.candidates(N_ROWS)
-    with pytest.raises(ValueError, match="y must have one target per row"):
+    with pytest.raises(ValueError, match="y must have one entry per row"):
         in_bag.candidates(N_ROWS, y=y[:-1])
-    with pytest.raises(ValueError, match="sample_weight must have one number per row"):
+    with pytest.raises(ValueError, match="sample_weight must have one entry per row"):
         in_bag.candidates(N_ROWS, y=y, sample_weight=WEIGHTS[:-1])
     column = in_bag.candidates(N_ROWS, y=y[:, None], sample_weight=2.0)
     same = in_bag.candidates(N_ROWS, y=y, sample_weight=np.full(N_ROWS, 2.0))

@@ -121,7 +121,7 @@ def test_repr(stump):
         **STUMP | {"n_features": 1000}, feature_names=["n" * 99, *map(str, range(999))]
     )
     assert repr(many).splitlines()[0] == (
-        f"Forest: 1 tree, 3 nodes, 1,000 features ({'n' * 27}..., 0, 1, 2, 3, ...)"
+        f"Forest: 1 tree, 3 nodes, 1,000 features ({'n' * 29}…, 0, 1, 2, 3, ...)"
     )
     assert "node statistics: none" in repr(many)
 

@@ -63,7 +63,7 @@ def test_the_core_refuses_exactly_what_breaks_a_rule(table):
         ({"child_offset": [0, BIG, 2, 2, 4, 4, 4]}, "child_offset must rise.* for 4 entries"),
         ({"child_offset": [0, 2, 2]}, r"child_offset must have the shape \(7\)"),
         ({"category_offset": [0, 0, 0, 0, 0, 0, 1]}, "category_offset must rise"),
-        ({"category_bits": [1]}, "category_offset must rise.* for 1 entries"),
+        ({"category_bits": [1]}, "category_offset must rise.* for 1 entry"),
         ({"split_kind": [1, 0, 0, 9, 0, 0]}, "must be a SplitKind.* 9 at node 3 of tree 1"),
         ({"feature": [1, -1, -1, 2, -1, -1]}, r"\[0, n_features\) at a split; got 2 at node 3 of"),
         ({"feature": [1, -1, -1, 0, 0, -1]}, "feature must be -1 at a leaf; got 0 at node 4"),

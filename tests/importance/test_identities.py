@@ -27,7 +27,7 @@ def samples(draw, *, classes=3, outputs=1):
 
 @FEW
 @given(samples(), st.sampled_from(["gini", "entropy"]), st.booleans())
-def test_i1_row_sums_are_root_minus_leaf(sample, criterion, bootstrap):
+def test_path_sum_is_root_minus_leaf(sample, criterion, bootstrap):
     X, y, weight, seed = sample
     model = RandomForestClassifier(
         4, criterion=criterion, bootstrap=bootstrap, random_state=seed
@@ -43,7 +43,7 @@ def test_i1_row_sums_are_root_minus_leaf(sample, criterion, bootstrap):
 
 @FEW
 @given(samples())
-def test_i2_without_bootstrap_the_weighted_mean_is_global(sample):
+def test_weighted_mean_is_global_without_bootstrap(sample):
     X, y, weight, seed = sample
     model = ExtraTreesClassifier(4, random_state=seed).fit(X, y, sample_weight=weight)
     result = lm.local_mdi(model, X)
@@ -53,7 +53,7 @@ def test_i2_without_bootstrap_the_weighted_mean_is_global(sample):
 
 @FEW
 @given(samples(), st.sampled_from([None, "balanced", "balanced_subsample"]), st.booleans())
-def test_i3_with_bootstrap_the_in_bag_shares_average_to_global(sample, class_weight, weighted):
+def test_in_bag_shares_average_to_global_with_bootstrap(sample, class_weight, weighted):
     X, y, weight, seed = sample
     given_weight = weight if weighted else None
     model = RandomForestClassifier(5, class_weight=class_weight, random_state=seed)
@@ -65,17 +65,17 @@ def test_i3_with_bootstrap_the_in_bag_shares_average_to_global(sample, class_wei
     assert shares.additivity_error() <= 1e-12
 
 
-def test_i3_the_naive_mean_is_off():
+def test_plain_mean_is_not_global_with_bootstrap():
     rng = np.random.default_rng(0)
     X, y = rng.random((80, 4)), rng.integers(0, 2, 80)
     model = RandomForestClassifier(10, random_state=0).fit(X, y)
-    naive = lm.local_mdi(model, X).mean().values
-    assert np.abs(naive - lm.global_mdi(model).values).max() > 0.005
+    plain = lm.local_mdi(model, X).mean().values
+    assert np.abs(plain - lm.global_mdi(model).values).max() > 0.005
 
 
 @FEW
 @given(samples())
-def test_i5_feature_importances_are_the_mean_of_normalised_trees(sample):
+def test_feature_importances_are_the_mean_of_normalised_trees(sample):
     X, y, _, seed = sample
     model = RandomForestClassifier(6, random_state=seed).fit(X, y)
     trees = [lm.global_mdi(tree).values for tree in model.estimators_]
@@ -87,7 +87,7 @@ def test_i5_feature_importances_are_the_mean_of_normalised_trees(sample):
 
 @FEW
 @given(samples(outputs=2))
-def test_i6_multi_output_impurity_is_the_mean_over_outputs(sample):
+def test_multi_output_impurity_is_the_mean_over_outputs(sample):
     X, y, weight, seed = sample
     model = DecisionTreeClassifier(random_state=seed).fit(X, y, sample_weight=weight)
     forest = lm.as_forest(model)
@@ -101,7 +101,7 @@ def test_i6_multi_output_impurity_is_the_mean_over_outputs(sample):
 
 @FEW
 @given(samples())
-def test_i7_three_decompositions_of_one_global_importance(sample):
+def test_three_row_wise_decompositions_of_one_global_importance(sample):
     X, y, _, seed = sample
     gini = ExtraTreesClassifier(4, random_state=seed, criterion="gini").fit(X, y)
     codes = np.searchsorted(gini.classes_, y)
@@ -131,7 +131,7 @@ def _loss_drop(tree, X, codes):
 
 @FEW
 @given(samples(classes=2))
-def test_i8_gini_is_twice_the_variance_of_binary_labels(sample):
+def test_gini_is_twice_the_variance_of_binary_labels(sample):
     X, y, _, seed = sample
     tree = DecisionTreeClassifier(random_state=seed).fit(X, y)
     forest = lm.as_forest(tree)
@@ -142,7 +142,7 @@ def test_i8_gini_is_twice_the_variance_of_binary_labels(sample):
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_i4_regression_with_weights(bootstrap):
+def test_weight_check_of_a_weighted_regression(bootstrap):
     rng = np.random.default_rng(1)
     X, y, weight = rng.random((90, 4)), rng.random(90), rng.random(90) + 0.5
     model = RandomForestRegressor(6, bootstrap=bootstrap, max_samples=50 if bootstrap else None)
@@ -155,7 +155,7 @@ def test_i4_regression_with_weights(bootstrap):
         lm.decompose_global(model, X[::-1], sample_weight=weight)
 
 
-def test_i8_regression_tree_equals_its_own_statistics():
+def test_statistics_of_a_regression_tree_are_its_own():
     rng = np.random.default_rng(2)
     X, y, weight = rng.random((200, 3)), 1e6 + rng.random(200), rng.random(200)
     tree = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, y - 1e6, sample_weight=weight)

@@ -94,8 +94,8 @@ def test_a_finite_sum_is_not_needed():
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (X[0], r"two-dimensional.*1 dimension.*reshape\(1, -1\)"),
-        (X[None], "two-dimensional.*3 dimension"),
+        (X[0], r"two-dimensional.* got shape \(4,\).*reshape\(1, -1\)"),
+        (X[None], r"two-dimensional.* got shape \(1, "),
         (X[:, :3], "4 features; got 3"),
         (np.zeros((2, 5)), "4 features; got 5"),
         (sp.csr_array(X[:, :3]), "4 features; got 3"),
@@ -107,7 +107,7 @@ def test_a_finite_sum_is_not_needed():
         (np.zeros((2, 4), dtype="datetime64[D]"), "datetime64"),
         (np.zeros((2, 4), dtype=[("a", "f4")]), "numbers or booleans"),
         ([["a", 1, 2, 3]], "numbers or booleans"),
-        ([[1, 2, 3, 4], [1, 2]], "rows have one length"),
+        ([[1, 2, 3, 4], [1, 2]], "rows have the same length"),
         ([], "two-dimensional"),
         (None, "two-dimensional"),
         ("text", "two-dimensional"),

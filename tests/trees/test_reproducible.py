@@ -78,7 +78,7 @@ def test_a_warm_start_on_other_rows_explains_those():
 
 def test_warm_start_refusals():
     model = classifier(n_estimators=8, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="must not shrink"):
+    with pytest.raises(ValueError, match="must not decrease"):
         model.set_params(n_estimators=4).fit(X, Y)
     with pytest.raises(ValueError, match="features and categories"):
         model.set_params(n_estimators=16).fit(X.assign(site="a"), Y)

@@ -51,7 +51,7 @@ class Categories:
         if column.dtype == self.values.dtype and column.dtype.kind != "O":
             nearest = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
             return np.where(self.values[nearest] == column, nearest, -1).astype(np.int64)
-        # Python compares integers, floats and text of any width by value, without rounding.
+        # Python compares integers, floats and strings of any width by value, without rounding.
         place = {value: code for code, value in enumerate(self.values.tolist())}
         return np.fromiter(
             (place.get(value, -1) for value in _hashable(column)), np.int64, len(column)

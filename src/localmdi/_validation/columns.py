@@ -42,7 +42,7 @@ class Columns:
     arrays : tuple of 1-D ndarray
         The values of every column, all of one length.
     is_categorical : tuple of bool
-        Whether the dtype says so: text, objects, booleans, pandas and polars categories.
+        Whether the dtype says so: strings, objects, booleans, pandas and polars categories.
     n_rows : int
         Number of rows, also when there are no columns.
     names : tuple of str or None
@@ -97,24 +97,24 @@ def _as_table(X: Any) -> AnyArray:
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            # NumPy would turn the numbers of a mixed list into text.
+            # NumPy would turn the numbers of a mixed list into strings.
             array = np.array(X, dtype=object)
     except ValueError as error:
         raise ValueError(
-            f"X must be a table whose rows have one length; got a {type(X).__name__} that is none: "
-            f"{error}. Pass an array or a data frame."
+            f"X must be a table whose rows have the same length; cannot read this "
+            f"{type(X).__name__} as one: {error}. Pass an array or a data frame."
         ) from error
     if array.ndim != 2:
         raise ValueError(
-            f"X must be two-dimensional, rows by features; got {array.ndim} dimension(s), shape "
-            f"{array.shape}. For a single row pass it as a list of one row."
+            f"X must be two-dimensional, rows by features; got shape {array.shape}. "
+            "For a single row pass it as a list of one row."
         )
     if array.dtype.kind not in "biufOUSTmM":
         raise ValueError(
-            f"X must hold numbers, booleans, text or dates; got dtype {array.dtype}. "
+            f"X must hold numbers, booleans, strings or dates; got dtype {array.dtype}. "
             "Convert it, for example to strings."
         )
-    # NumPy's variable-width text knows missing values as objects do.
+    # NumPy's variable-width strings have missing values, as objects do.
     return array.astype(object) if array.dtype.kind == "T" else array
 
 

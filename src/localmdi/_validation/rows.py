@@ -140,8 +140,8 @@ def frame_labels(frame: Any) -> Any:
 def _check_array(array: AnyArray) -> AnyArray:
     if array.ndim != 2:
         raise ValueError(
-            f"X must be two-dimensional, rows by features; got {array.ndim} dimension(s), shape "
-            f"{array.shape}. For a single row pass X.reshape(1, -1)."
+            f"X must be two-dimensional, rows by features; got shape {array.shape}. "
+            "For a single row pass X.reshape(1, -1)."
         )
     if array.dtype.kind not in "biufO":
         raise ValueError(
@@ -156,8 +156,8 @@ def _as_array(X: Any) -> AnyArray:
         return np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            f"X must be a table of numbers whose rows have one length; got a {type(X).__name__} "
-            f"that is none: {error}. Pass an array, a sparse matrix or a data frame."
+            f"X must be a table of numbers whose rows have the same length; cannot read this "
+            f"{type(X).__name__} as one: {error}. Pass an array, a sparse matrix or a data frame."
         ) from error
 
 
@@ -203,7 +203,7 @@ def _compressed_rows(X: Any) -> Any:
     """Return a sparse matrix of any format as compressed rows (CSR)."""
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(
-            f"a sparse X must be two-dimensional and numeric; got {X.ndim} dimension(s) of dtype "
+            f"a sparse X must be two-dimensional and numeric; got shape {X.shape} and dtype "
             f"{X.dtype}. Convert it, for example X.astype('float32')."
         )
     # SciPy converts and slices without a look at these arrays: wrong ones would end the process.

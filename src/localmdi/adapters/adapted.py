@@ -34,8 +34,8 @@ class AdaptedModel:
     finite : bool
         Whether ±inf in X is an error, as it is for scikit-learn's estimators.
     missing : bool
-        Whether NaN may occur in dense X; if False, it is an error wherever it stands. If True,
-        the nodes of the forest decide.
+        Whether NaN may occur in dense X; if False, it is an error anywhere. If True, the
+        nodes of the forest decide.
     sparse_missing : bool
         Whether NaN may occur in sparse X.
     in_bag_steps : callable
@@ -54,5 +54,5 @@ class AdaptedModel:
 
     @property
     def in_bag(self) -> InBag:
-        """The training rows' weights in each tree, as far as the model allows to rebuild them."""
+        """The training rows' weights in each tree, as far as they can be rebuilt from the model."""
         return InBag(self.in_bag_steps)

@@ -1,15 +1,15 @@
 """The training rows' weights in each tree: candidates, and the check that one of them is right.
 
 A model does not store the weights its trees were grown with. They are rebuilt from what it does
-tell, by rules that differ between versions of a library; whether a rule was the right one shows in
-the node weights, which the trees do store: "Weight check" in ``docs/theory/algorithms.md``.
+store, by rules that differ between versions of a library. The node weights, which the trees do
+store, show which rule was used: "Weight check" in ``docs/theory/algorithms.md``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from localmdi.forest import Forest
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
 
 __all__ = ["Candidate", "InBag", "Rule", "Step", "TrainingRows", "in_bag_disagreement"]
 
@@ -77,7 +77,7 @@ class InBag:
         self._build = build
 
     def candidates(
-        self, n_rows: int, *, y: Any = None, sample_weight: Any = None
+        self, n_rows: int, *, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> list[Candidate]:
         """Return the weights by every rule that may have been used, the newest first.
 
@@ -105,7 +105,7 @@ class InBag:
         if needs_y and y is None:
             raise ValueError(
                 "y must be given when the model has class_weight, because the rows' weights "
-                "depend on their classes. Pass the y that fit got."
+                "depend on their classes. Pass the y that was passed to fit."
             )
         rows = TrainingRows(_weight(sample_weight, n_rows), _labels(y, n_rows))
         is_weighted = needs_y or sample_weight is not None
@@ -135,7 +135,7 @@ class Candidate:
         self._path: list[tuple[Step, TrainingRows]] = []
 
     def weights(self, first_tree: int, last_tree: int) -> FloatArray:
-        """Return each row's weight in the trees from `first_tree` up to, not with, `last_tree`.
+        """Return each row's weight in the trees from `first_tree` to before `last_tree`.
 
         Returns
         -------
@@ -212,7 +212,7 @@ def in_bag_disagreement(
     return int(nodes[wrong[0]]) if len(wrong) else None
 
 
-def _weight(sample_weight: Any, n_rows: int) -> FloatArray:
+def _weight(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     if sample_weight is None:
         return np.ones(n_rows)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -220,19 +220,19 @@ def _weight(sample_weight: Any, n_rows: int) -> FloatArray:
         return np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have one number per row, shape ({n_rows},), but has the shape "
-            f"{weight.shape}. Pass the sample_weight that fit got."
+            f"sample_weight must have one entry per row of X ({n_rows}); got shape {weight.shape}. "
+            "Pass the sample_weight that was passed to fit."
         )
     return weight
 
 
-def _labels(y: Any, n_rows: int) -> AnyArray | None:
+def _labels(y: ArrayLike | None, n_rows: int) -> AnyArray | None:
     if y is None:
         return None
     labels = np.asarray(y)
     if labels.ndim not in (1, 2) or len(labels) != n_rows:
         raise ValueError(
-            f"y must have one target per row, {n_rows} in all, but has the shape {labels.shape}. "
-            "Pass the X and y that fit got."
+            f"y must have one entry per row of X ({n_rows}); got shape {labels.shape}. "
+            "Pass the X and y that were passed to fit."
         )
     return labels.ravel() if labels.shape[1:] == (1,) else labels

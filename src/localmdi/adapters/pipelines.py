@@ -52,10 +52,10 @@ def has_samplers(pipeline: Any) -> bool:
 
 
 def refuse_resampling(model: Any) -> NoReturn:
-    """Raise the error for weights that a model which resamples its rows does not tell."""
+    """Raise the error for a model that resamples its rows without recording how."""
     raise UnsupportedModelError(
-        f"{type(model).__name__} resamples its rows and does not keep how often each was taken, "
-        "so that their weights in the trees cannot be rebuilt. Explain rows with local_mdi instead."
+        f"{type(model).__name__} resamples its rows and does not record how often each was drawn, "
+        "so their weights in the trees cannot be rebuilt. Explain rows with local_mdi instead."
     )
 
 

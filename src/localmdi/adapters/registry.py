@@ -30,8 +30,10 @@ __all__ = ["adapt", "register_adapter"]
 _ADAPTERS: dict[str | type, Callable[[Any], Forest]] = {}
 
 
-def register_adapter(model_class: type | str, function: Callable[[Any], Forest] | None) -> None:
-    """Say how models of a class become a forest, everywhere in this process.
+def register_adapter(
+    model_class: type | str, function: Callable[[FittedModel], Forest] | None
+) -> None:
+    """Register how models of a class become a forest, everywhere in this process.
 
     A class that you write yourself needs no registration: give it a ``__to_forest__()`` method.
 
@@ -39,7 +41,7 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
     ----------
     model_class : type or str
         The class, or its name as one imports it ("package.Class"), so that the package need not be
-        imported now. Subclasses are read alike, unless they are registered themselves.
+        imported now. It applies to subclasses too, unless they are registered themselves.
     function : callable or None
         Takes a fitted model, returns a `Forest` (see `build_forest`). Replaces the function that
         was registered before; None removes it.
@@ -60,8 +62,8 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
     """
     if not isinstance(model_class, type | str):
         raise TypeError(
-            "model_class must be a class or its name, but "
-            f"{model_class!r} was given. Pass a class or 'package.Class'."
+            f"model_class must be a class or its name; got {model_class!r}. "
+            "Pass a class or 'package.Class'."
         )
     if function is None:
         _ADAPTERS.pop(model_class, None)
@@ -69,7 +71,7 @@ def register_adapter(model_class: type | str, function: Callable[[Any], Forest] 
         _ADAPTERS[model_class] = function
     else:
         raise TypeError(
-            f"function must be callable or None, but {function!r} was given. "
+            f"function must be callable or None; got {function!r}. "
             "Pass a function that takes a model and returns a Forest."
         )
 
@@ -112,7 +114,7 @@ def adapt(model: FittedModel, *, values: bool = False) -> AdaptedModel:
     """
     if isinstance(model, type):
         raise UnsupportedModelError(
-            f"model must be a fitted model, but the class {model.__name__} was given. "
+            f"model must be a fitted model; got the class {model.__name__}. "
             f"Pass {model.__name__}(...).fit(X, y)."
         )
     return _adapt(model, values=values, names=None)
@@ -151,7 +153,7 @@ def _own_forest(model: Any) -> Forest | None:
         return None
     if not isinstance(forest, Forest):
         raise UnsupportedModelError(
-            f"{source} of {type(model).__name__} must return a Forest, but returned a "
+            f"{source} of {type(model).__name__} must return a Forest; it returned a "
             f"{type(forest).__name__}. Make one with build_forest."
         )
     return forest
@@ -182,7 +184,7 @@ def _input_names(model: Any) -> tuple[str, ...] | None:
 
 def _no_training_rows(name: str) -> NoReturn:
     raise UnsupportedModelError(
-        f"the training rows' weights in each tree must be known, but a {name} does not tell them. "
+        f"a {name} does not record the weights of the training rows in each tree. "
         "Pass the fitted scikit-learn model."
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from localmdi import _core
 from localmdi._criteria import find_criterion
-from localmdi._text import count
+from localmdi._text import clean, count, cut
 from localmdi._validation import default_names
 from localmdi.exceptions import FileFormatError, MissingStatisticsError
 from localmdi.forest.invariants import as_feature_count, check_header, check_statistics, convert
@@ -442,6 +442,5 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _some(items: Any) -> str:
-    texts = [str(item) for item in items[:5]]
-    shown = [text if len(text) <= 30 else f"{text[:27]}..." for text in texts]
+    shown = [cut(clean(item), 30) for item in items[:5]]
     return ", ".join([*shown, "..."] if len(items) > 5 else shown)

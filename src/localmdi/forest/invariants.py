@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from localmdi._criteria import criterion_names
+from localmdi._text import count
 from localmdi.exceptions import InvalidForestError
 from localmdi.forest.schema import AGGREGATIONS, ROW_DTYPES
 
@@ -103,13 +104,13 @@ def freeze(
 def as_feature_count(value: Any) -> int:
     """Return the number of features, at least 1."""
     try:
-        count = None if isinstance(value, bool | np.bool_) else operator.index(value)
+        n_features = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
-        count = None
-    if count is None or not 1 <= count <= _MAX_FEATURES:
+        n_features = None
+    if n_features is None or not 1 <= n_features <= _MAX_FEATURES:
         must = f"n_features must be an integer from 1 to {_MAX_FEATURES}"
         fail(must, describe(value), do="Pass the number of columns of X.")
-    return count
+    return n_features
 
 
 def check_header(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +174,7 @@ def _categories(value: Any, n_features: int) -> tuple[AnyArray | None, ...] | No
     do = "Pass one entry per feature: None, or the category of each code in order."
     if not isinstance(value, tuple | list) or len(value) != n_features:
         must = f"categories must be None or have one entry per feature, {n_features}"
-        given = f"{len(value)} entries" if isinstance(value, tuple | list) else describe(value)
+        given = count(len(value), "entry") if isinstance(value, tuple | list) else describe(value)
         fail(must, given, do=do)
     return tuple(None if part is None else _labels("categories", part, do=do) for part in value)
 

@@ -1,6 +1,6 @@
 """The fields of a forest: their types, and the kinds of split.
 
-What the fields mean and what must hold for them stands in ``docs/format/forest.md``.
+What the fields mean and what must hold for them is specified in ``docs/format/forest.md``.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ ROW_DTYPES = ("float32", "float64")
 
 
 class ForestFields(TypedDict):
-    """What `build_forest` takes; the meanings stand at `Forest`.
+    """What `build_forest` takes; see `Forest` for what the fields mean.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._core import NodeTable
+from localmdi._text import count
 from localmdi.forest.invariants import fail, freeze, tree_of
 from localmdi.forest.schema import STRUCTURE
 
@@ -140,7 +141,7 @@ def _found(columns: Mapping[str, AnyArray], code: str, *, place: int) -> str:
         last = len(columns["child" if code == "child_offset" else "category_bits"])
         if code == "tree_offset":
             return f"{ends} for tree {place} in a forest of {len(columns['feature'])} nodes"
-        return f"{ends} at node {place} for {last} entries"
+        return f"{ends} at node {place} for {count(last, 'entry')}"
     where = f"at node {place} of tree {tree_of(columns['tree_offset'], place)}"
     if code == "orphan":
         return f"none that leads to it {where}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._criteria import unit_of
-from localmdi._text import clean
+from localmdi._text import one_line
 from localmdi._validation import is_missing
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def plain(text: Any) -> str:
     >>> print(plain("price in $, two\nlines"))
     price in \$, two lines
     """
-    line = clean(" ".join(str(text).split()))
-    visible = "".join(letter if letter.isprintable() else " " for letter in line)
+    # Fonts have no glyph for what is not printable, such as unassigned characters.
+    visible = "".join(letter if letter.isprintable() else " " for letter in one_line(text))
     return " ".join(visible.split()).replace("$", r"\$")
 
 

@@ -77,8 +77,11 @@ class LocalImportance:
     method : str or None
         How the values were computed, where there is a choice.
     measure : {"drop", "gain"}
-        What a split credits to its feature: the drop of the impurity from the node to the child
-        that the row enters, or the split's gain, the same for all rows of the node.
+        What a split credits to its feature. "drop": the drop of the impurity from the node to the
+        child that the row enters (Definition 1 of the paper). "gain": the divergence between the
+        distributions of child and node, which is never negative (Kullback-Leibler for entropy,
+        squared distance for Gini, squared difference of means for variance). Both have the same
+        mean over the training rows.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
     error : {"trees", "labels", "both", "sample"}

@@ -1,4 +1,4 @@
-"""What both estimators share: fit grows, and everything else asks the grown trees."""
+"""What both estimators share: ``fit`` grows the trees, everything else reads them."""
 
 from __future__ import annotations
 
@@ -33,23 +33,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from localmdi.forest import Forest
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
 __all__ = ["Problem", "RandomizedForest"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is to be predicted: the kernel's target, and what the forest must know about it.
+    """What is to be predicted: the kernel's target, and what the forest must know about it."""
 
-    Examples
-    --------
-    >>> target = _core.Target(np.array([0, 1], dtype=np.uint32), 2, _core.Criterion.gini)
-    >>> Problem(target, n_values=2, center=np.zeros(2), weight=np.ones(2)).classes is None
-    True
-    """
-
-    target: Any
+    target: _core.Target
     n_values: int
     center: FloatArray
     weight: FloatArray
@@ -58,14 +51,7 @@ class Problem:
 
 
 class RandomizedForest:
-    """The common part of `RandomizedForestClassifier` and `RandomizedForestRegressor`.
-
-    Examples
-    --------
-    >>> from localmdi.trees import RandomizedForestRegressor
-    >>> issubclass(RandomizedForestRegressor, RandomizedForest)
-    True
-    """
+    """The common part of `RandomizedForestClassifier` and `RandomizedForestRegressor`."""
 
     # What the estimators add: their parameters, and scikit-learn's way to read them all.
     get_params: Callable[..., dict[str, Any]]
@@ -79,7 +65,7 @@ class RandomizedForest:
     _categories: tuple[AnyArray | None, ...]
     _seed: int
 
-    def _fit(self, X: Any, y: Any, *, sample_weight: Any) -> None:
+    def _fit(self, X: RowsLike, y: ArrayLike, *, sample_weight: ArrayLike | None) -> None:
         parameters: dict[str, Any] = self.get_params(deep=False)
         n_threads = count_threads(parameters["n_jobs"])
         n_trees = count_trees(parameters["n_estimators"])
@@ -103,13 +89,15 @@ class RandomizedForest:
         )
         if plan.last < plan.first:
             raise ValueError(
-                f"with warm_start n_estimators must not shrink; got {plan.last} after {plan.first}."
-                " Use a larger number, or warm_start=False."
+                f"with warm_start=True, n_estimators must not decrease; got {plan.last} after "
+                f"{plan.first}. Use a larger number, or warm_start=False."
             )
         if plan.last > plan.first:
             self._grow(table, problem, plan=plan, before=before)
 
-    def _read_problem(self, y: Any, sample_weight: Any, *, n_rows: int) -> Problem:
+    def _read_problem(
+        self, y: ArrayLike, sample_weight: ArrayLike | None, *, n_rows: int
+    ) -> Problem:
         raise NotImplementedError
 
     def _earlier_forest(self, table: Table, problem: Problem) -> Forest | None:
@@ -118,8 +106,8 @@ class RandomizedForest:
             return None
         if not parameters["keep_forest"] or parameters["tol"] is not None:
             raise ValueError(
-                "warm_start needs the earlier trees: it must not be used with keep_forest=False or "
-                "tol; got one of these. Use warm_start=False with a larger n_estimators."
+                "warm_start=True needs the earlier trees, so it cannot be combined with "
+                "keep_forest=False or tol. Use warm_start=False with a larger n_estimators."
             )
         forest = self._trees().forest
         check_same_problem(forest, table, classes=problem.classes, n_values=problem.n_values)
@@ -193,7 +181,7 @@ class RandomizedForest:
 
     @property
     def forest_(self) -> Forest:
-        """The trees as a `Forest`; it is made when it is first asked for."""
+        """The trees as a `Forest`; made on first use."""
         return self._trees().forest
 
     def __to_forest__(self) -> Forest:
@@ -211,13 +199,13 @@ class RandomizedForest:
         self._check_fitted()
         if self._grown is None:
             raise AttributeError(
-                "the trees must have been kept; this model was fitted with keep_forest=False. "
-                "Its local_importances_ and feature_importances_ are known; fit it with "
-                "keep_forest=True to predict or to explain other rows."
+                "this model was fitted with keep_forest=False and has no trees, only "
+                "local_importances_ and feature_importances_. Fit it with keep_forest=True to "
+                "predict or to explain other rows."
             )
         return self._grown
 
-    def _rows(self, X: Any) -> RowSource:
+    def _rows(self, X: RowsLike) -> RowSource:
         from sklearn.utils.validation import validate_data
 
         if all(labels is None for labels in self._categories):
@@ -228,12 +216,12 @@ class RandomizedForest:
         validate_data(self, X, skip_check_array=True, reset=False)
         return read_encoded_rows(X, np.float32, categories=self._categories)
 
-    def _predict_values(self, X: Any) -> FloatArray:
+    def _predict_values(self, X: RowsLike) -> FloatArray:
         grown = self._trees()
         n_threads = count_threads(self.n_jobs)
         return grown.values(self._rows(X), n_threads=n_threads)
 
-    def apply(self, X: Any) -> IntArray:
+    def apply(self, X: RowsLike) -> IntArray:
         """Return the node where each row ends in each tree, numbered within the tree.
 
         A leaf; or, at a category that no training row of the node had, the node that splits it.
@@ -274,11 +262,11 @@ class RandomizedForest:
             sums[:, :-1], count, out=np.full_like(sums[:, :-1], np.nan), where=count > 0
         )
 
-    def _weights(self, sample_weight: Any, n_rows: int) -> FloatArray:
+    def _weights(self, sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
         return np.ascontiguousarray(check_sample_weight(sample_weight, n_rows))
 
 
-def _draw_seed(random_state: Any) -> int:
+def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
     from sklearn.utils import check_random_state
 
     high, low = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)

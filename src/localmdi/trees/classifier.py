@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from localmdi import _core
-from localmdi._criteria import find_criterion
+from localmdi._criteria import criterion_names, find_criterion
 from localmdi.trees.base import Problem, RandomizedForest
 from localmdi.trees.parameters import balances_draws, check_choice
 
 if TYPE_CHECKING:
-    from localmdi.typing import AnyArray, FloatArray
+    from collections.abc import Mapping
+
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, MaxFeatures, RowsLike
 
 __all__ = ["RandomizedForestClassifier"]
 
@@ -25,11 +27,14 @@ class RandomizedForestClassifier(
 ):
     """Totally randomized trees, and the best of K random splits, for classes.
 
-    With ``max_features=1`` the trees are the paper's: a split is drawn without a look at y, so that
-    the importances of many trees converge to the Shapley values of Theorems 1 and 2. Categorical
-    columns are split exhaustively, one child per value in the node; numeric ones at a cut drawn
-    uniformly between the node's least and largest value. The local importances of the training
-    rows are added up while the trees grow.
+    Categorical columns are split exhaustively, one child per value in the node; numeric ones at a
+    cut drawn uniformly between the node's smallest and largest value. The local importances of the
+    training rows are added up while the trees grow.
+
+    With ``max_features=1`` a split is drawn without looking at y. If all columns are categorical,
+    the importances of fully grown trees without a bootstrap then converge, as trees are added, to
+    the Shapley values of Theorems 1 and 2 of the paper. Numeric cuts have no such limit, except in
+    columns of two values, where the only cut is the exhaustive split.
 
     Parameters
     ----------
@@ -45,17 +50,17 @@ class RandomizedForestClassifier(
     criterion : {"entropy", "log_loss", "gini"}
         The impurity; entropy is in bits.
     categorical_features : "from_dtype", None, mask, or list of positions or names
-        Which columns are categories. "from_dtype": text, objects, booleans and categorical dtypes.
-        A missing value is a category of its own there. In numeric columns missing values go to a
-        side that is drawn with the cut, and remembered.
+        Which columns are categories. "from_dtype": those of strings, objects, booleans and
+        categorical dtypes. A missing value is a category of its own there. In numeric columns
+        missing values go to a side that is drawn with the cut, and remembered.
     max_depth : int or None
-        Largest depth of a tree.
+        Maximum depth of a tree.
     min_samples_split, min_samples_leaf : int or float
-        Least number, or share, of training rows in a node that is split, in a leaf.
+        Minimum number, or share, of training rows in a node that is split, and in a leaf.
     min_weight_fraction_leaf : float
-        Least share of the tree's weight in a leaf.
+        Minimum share of the tree's weight in a leaf.
     min_impurity_decrease : float
-        Least decrease of a split, times the node's share of the tree's weight.
+        Minimum decrease of a split, times the node's share of the tree's weight.
     bootstrap : bool
         Whether each tree grows on rows drawn with replacement.
     max_samples : int, float or None
@@ -69,11 +74,11 @@ class RandomizedForestClassifier(
         Whether a further ``fit`` with a larger `n_estimators` keeps the trees and adds to them. The
         result is that of one fit with as many trees.
     keep_forest : bool
-        False forgets each tree once its importances are added: memory does not depend on the number
-        of trees, but the model cannot predict.
+        False discards each tree once its importances are added: memory does not depend on the
+        number of trees, but the model cannot predict.
     tol : float or None
         Stop when the standard error over trees of every value of ``local_importances_`` is at most
-        this, in the unit of the criterion; looked at from 256 trees on.
+        this, in the unit of the criterion; checked from 256 trees on.
     n_jobs : int or None
         Number of threads; the result has the same bits for any number.
     random_state : int, RandomState or None
@@ -116,24 +121,24 @@ class RandomizedForestClassifier(
         self,
         n_estimators: int = 1000,
         *,
-        max_features: Any = 1,
-        draw: str = "theory",
-        criterion: str = "entropy",
-        categorical_features: Any = "from_dtype",
+        max_features: MaxFeatures = 1,
+        draw: Literal["theory", "sklearn"] = "theory",
+        criterion: Literal["entropy", "log_loss", "gini"] = "entropy",
+        categorical_features: ArrayLike | None = "from_dtype",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        max_samples: Any = None,
+        max_samples: int | float | None = None,
         oob_score: bool = False,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
         warm_start: bool = False,
         keep_forest: bool = True,
         tol: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         progress: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -157,7 +162,9 @@ class RandomizedForestClassifier(
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomizedForestClassifier:
+    def fit(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RandomizedForestClassifier:
         """Grow the forest on rows and their classes.
 
         Parameters
@@ -181,7 +188,7 @@ class RandomizedForestClassifier(
         >>> model.local_importances_.shape, model.score(X, y)
         ((178, 13), 1.0)
         """
-        check_choice("criterion", self.criterion, among=("entropy", "log_loss", "gini"))
+        check_choice("criterion", self.criterion, among=criterion_names(target="classes"))
         self._fit(X, y, sample_weight=sample_weight)
         if self.oob_score:
             seen, shares = self._out_of_bag()
@@ -190,7 +197,9 @@ class RandomizedForestClassifier(
             self.oob_score_ = float(np.mean(best == np.asarray(y).ravel()[seen]))
         return self
 
-    def _read_problem(self, y: Any, sample_weight: Any, *, n_rows: int) -> Problem:
+    def _read_problem(
+        self, y: ArrayLike, sample_weight: ArrayLike | None, *, n_rows: int
+    ) -> Problem:
         from sklearn.utils import check_array, check_consistent_length, column_or_1d
         from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.multiclass import check_classification_targets
@@ -221,7 +230,7 @@ class RandomizedForestClassifier(
             weighted=sample_weight is not None or class_weight is not None,
         )
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: RowsLike) -> FloatArray:
         """Return the mean over trees of the class shares where each row ends.
 
         Parameters
@@ -242,7 +251,7 @@ class RandomizedForestClassifier(
         """
         return self._predict_values(X)
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: RowsLike) -> AnyArray:
         """Return the class with the largest mean share.
 
         Parameters

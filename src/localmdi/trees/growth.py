@@ -32,10 +32,10 @@ __all__ = [
     "grow",
 ]
 
-# Where a bar must move or a tolerance be looked at, a call of the kernel grows this many trees; a
-# multiple of its chunk, so that the sums do not depend on it.
+# With a progress bar or a tolerance, a call of the kernel grows this many trees: a multiple of its
+# chunk, so that the sums do not depend on it.
 _BATCH = 64
-# Standard errors from fewer chunks than this are too noisy to stop upon.
+# Standard errors from fewer chunks than this are too noisy to stop on.
 _MIN_CHUNKS = 32
 _RULES = RowRules(finite=True)
 
@@ -75,7 +75,9 @@ class Growth:
         self.trees = _core.GrownTrees(n_values) if plan.keep_trees else None
         self.n_trees = 0
 
-    def add(self, rows: Any, target: Any, *, plan: GrowthPlan, count: int) -> None:
+    def add(
+        self, rows: _core.TrainingRows, target: _core.Target, *, plan: GrowthPlan, count: int
+    ) -> None:
         """Grow the next trees."""
         sums = _core.GrowSums(
             self.values, self.residual, self.feature, self.root, self.chunk_squares, self.out_of_bag
@@ -87,7 +89,7 @@ class Growth:
     def largest_error(self) -> float:
         """Return the largest standard error of a local importance; infinite from few trees.
 
-        Trees are independent, so the spread of the chunks' sums tells that of the mean over trees.
+        Trees are independent, so the spread of the chunks' sums gives that of the mean over trees.
         """
         n_chunks = self.n_trees // _core.GROW_CHUNK
         if self.chunk_squares is None or n_chunks < _MIN_CHUNKS:
@@ -107,7 +109,9 @@ class Growth:
         return error
 
 
-def grow(rows: Any, target: Any, *, plan: GrowthPlan, growth: Growth) -> bool:
+def grow(
+    rows: _core.TrainingRows, target: _core.Target, *, plan: GrowthPlan, growth: Growth
+) -> bool:
     """Grow the trees of a plan; return whether the tolerance, if there is one, was reached."""
     n_trees = plan.last - plan.first
     batch = _BATCH if plan.progress or plan.tol is not None else n_trees
@@ -133,11 +137,16 @@ class GrownForest:
     center : ndarray of shape (n_values,)
         Added to the nodes' values: responses are centred while trees grow.
     before : Forest or None
-        Trees that were grown earlier.
+        Trees of an earlier fit.
     """
 
     def __init__(
-        self, trees: _core.GrownTrees, header: dict[str, Any], *, center: FloatArray, before: Any
+        self,
+        trees: _core.GrownTrees,
+        header: dict[str, Any],
+        *,
+        center: FloatArray,
+        before: Forest | None,
     ) -> None:
         self._source: tuple[Any, ...] = (trees, header, center, before)
 
@@ -204,23 +213,23 @@ def _join_forests(before: Forest, after: Forest) -> Forest:
 def check_same_problem(
     forest: Forest, table: Table, *, classes: tuple[AnyArray, ...] | None, n_values: int
 ) -> None:
-    """Refuse rows or targets that the earlier trees know nothing about."""
+    """Raise an error unless features, categories and outputs are those of the earlier fit."""
     before = forest.categories or (None,) * forest.n_features
     same = len(before) == len(table.categories) and all(
         np.array_equal(_known(a), _known(b)) for a, b in zip(before, table.categories, strict=True)
     )
     if not same:
         raise ValueError(
-            "with warm_start X must have the features and categories of the earlier fit; they "
-            "differ. Pass the same columns, or use warm_start=False."
+            "with warm_start=True, X must have the features and categories of the earlier fit. "
+            "Pass the same columns, or use warm_start=False."
         )
     same = forest.statistic("value").shape[1] == n_values
     if forest.classes is not None and classes is not None:
         same = same and np.array_equal(forest.classes[0], classes[0])
     if not same:
         raise ValueError(
-            "with warm_start the classes or outputs must be those of the earlier fit; they "
-            "differ. Pass the same kind of y, or use warm_start=False."
+            "with warm_start=True, y must have the classes or outputs of the earlier fit. "
+            "Pass the same kind of y, or use warm_start=False."
         )
 
 

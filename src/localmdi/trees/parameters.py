@@ -31,7 +31,7 @@ def count_trees(n_estimators: Any) -> int:
 
 
 def check_choice(name: str, value: Any, *, among: tuple[str, ...]) -> str:
-    """Return a value that is one of a few texts."""
+    """Return a value that is one of a few strings."""
     if not isinstance(value, str) or value not in among:
         _refuse(name, value, must=f"one of {', '.join(map(repr, among))}", use="one of these")
     return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -12,7 +12,7 @@ from localmdi.trees.base import Problem, RandomizedForest
 from localmdi.trees.parameters import check_choice
 
 if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
+    from localmdi.typing import ArrayLike, FloatArray, MaxFeatures, RowsLike
 
 __all__ = ["RandomizedForestRegressor"]
 
@@ -24,8 +24,9 @@ class RandomizedForestRegressor(
 ):
     """Totally randomized trees, and the best of K random splits, for one or several numbers.
 
-    The impurity is the variance, for several outputs the mean over outputs. Everything else is as
-    in `RandomizedForestClassifier`.
+    The impurity is the variance; with several outputs, its mean over the outputs. Everything else
+    is as in `RandomizedForestClassifier`, including when the importances converge to Shapley values
+    (categorical columns, K = 1).
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class RandomizedForestRegressor(
     categorical_features : "from_dtype", None, mask, or list of positions or names
         Which columns are categories.
     max_depth, min_samples_split, min_samples_leaf
-        When to stop, by depth and numbers of rows.
+        When to stop, by depth and number of rows.
     min_weight_fraction_leaf, min_impurity_decrease : float
         When to stop, by weight and impurity.
     bootstrap, max_samples, oob_score
@@ -79,23 +80,23 @@ class RandomizedForestRegressor(
         self,
         n_estimators: int = 1000,
         *,
-        max_features: Any = 1,
-        draw: str = "theory",
-        criterion: str = "squared_error",
-        categorical_features: Any = "from_dtype",
+        max_features: MaxFeatures = 1,
+        draw: Literal["theory", "sklearn"] = "theory",
+        criterion: Literal["squared_error", "variance"] = "squared_error",
+        categorical_features: ArrayLike | None = "from_dtype",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        max_samples: Any = None,
+        max_samples: int | float | None = None,
         oob_score: bool = False,
         warm_start: bool = False,
         keep_forest: bool = True,
         tol: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         progress: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -118,7 +119,9 @@ class RandomizedForestRegressor(
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomizedForestRegressor:
+    def fit(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RandomizedForestRegressor:
         """Grow the forest on rows and their numbers.
 
         Parameters
@@ -152,7 +155,9 @@ class RandomizedForestRegressor(
             self.oob_score_ = float(r2_score(truth[seen], prediction[seen]))
         return self
 
-    def _read_problem(self, y: Any, sample_weight: Any, *, n_rows: int) -> Problem:
+    def _read_problem(
+        self, y: ArrayLike, sample_weight: ArrayLike | None, *, n_rows: int
+    ) -> Problem:
         from sklearn.utils import check_array, check_consistent_length
 
         if y is None:
@@ -189,7 +194,7 @@ class RandomizedForestRegressor(
             weighted=sample_weight is not None,
         )
 
-    def predict(self, X: Any) -> FloatArray:
+    def predict(self, X: RowsLike) -> FloatArray:
         """Return the mean over trees of the mean response where each row ends.
 
         Parameters

@@ -1,4 +1,4 @@
-"""The training table: which columns are categories, and all of them as the kernel wants them."""
+"""The training table: which columns are categories, and all of them as the kernel takes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from localmdi._validation import (
 
 if TYPE_CHECKING:
     from localmdi.results.frames import FrameType
-    from localmdi.typing import AnyArray
+    from localmdi.typing import AnyArray, RowsLike
 
 __all__ = ["Table", "read_table"]
 
@@ -57,8 +57,8 @@ class Table:
         return int(n_rows), int(n_features)
 
 
-def read_table(estimator: Any, X: Any) -> Table:
-    """Read X for ``fit``, and tell the estimator its number of features and their names."""
+def read_table(estimator: Any, X: RowsLike) -> Table:
+    """Read X for ``fit``, and set the estimator's number of features and their names."""
     from sklearn.utils.validation import validate_data
 
     wanted = estimator.categorical_features

@@ -1,4 +1,4 @@
-// The subset lattice of one row x of the sample: "blocked search" in docs/theory/algorithms.md.
+// The subset lattice of one row x of the sample: "block search" in docs/theory/algorithms.md.
 //
 // g(S) = i(rows that equal x on S) - i(rows that equal x). Shapley values, their degrees and
 // pairwise interactions are all weighted sums of g by the size of S and by the features in S, so

@@ -6,7 +6,7 @@
 // Shapley value of −g is the answer (Theorem 2). The ways to get there (docs/theory/algorithms.md,
 // "Exact local MDI of the infinite forest") differ in what they enumerate:
 //
-//     lattice.hpp            blocked search    sets of features, for one row x
+//     lattice.hpp            block search      sets of features, for one row x
 //     shared_partition.hpp   shared partition  sets of features, for all rows at once
 //     row_sets.hpp           row sets          the different A(S)
 //     row_dual.hpp           row dual          sets of rows

@@ -30,7 +30,7 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
     Parameters
     ----------
     model : estimator
-        The fitted estimator, no Pipeline.
+        The fitted estimator, not a Pipeline.
     values : bool
         Whether to copy the nodes' values.
     names : sequence of str or None
@@ -76,15 +76,14 @@ def check_fitted(model: Any) -> None:
 
 
 def _check_columns(model: Any, members: Members, *, n_features: int) -> None:
-    """Refuse trees that were grown on something else than columns of X."""
+    """Refuse trees that were grown on anything but columns of X."""
     for member in members.trees:
         expected = n_features if member.columns is None else len(member.columns)
         if member.tree.n_features != expected:
             refuse(
                 model,
-                f"must have trees that split the {expected} columns they were given, but one "
-                f"splits {member.tree.n_features}: the model makes its own features. Compute these "
-                "outside of it, and fit trees on them.",
+                f"makes its own features: a tree splits {member.tree.n_features} columns, but X "
+                f"has {expected}. Compute these features first, and fit the trees on them.",
             )
 
 
@@ -98,7 +97,7 @@ def _check_ordered(model: Any, members: Members) -> None:
             refuse(
                 model,
                 "splits categorical features, which cannot be read yet. Fit it on encoded "
-                "columns instead, for instance those of an OrdinalEncoder.",
+                "columns instead, for example those of an OrdinalEncoder.",
             )
 
 
@@ -140,7 +139,7 @@ def node_columns(trees: Sequence[TreeMember], *, missing: bool) -> dict[str, Any
             ) from error
     if writer.n_nodes != n_nodes:
         raise InvalidForestError(
-            f"the trees of the model must have the {n_nodes} nodes they count, but have "
+            f"the trees of the model must have {n_nodes} nodes, as their node counts say; found "
             f"{writer.n_nodes}. The model is damaged: fit it again."
         )
     columns["tree_offset"] = tree_offset
@@ -188,9 +187,9 @@ def _append(writer: NodeWriter, member: TreeMember, *, missing: bool) -> None:
         )
     except (TypeError, AttributeError) as error:
         raise UnsupportedModelError(
-            f"the trees of a model must have the arrays of scikit-learn 1.6 or newer, but a "
-            f"{type(tree).__name__} has others. Upgrade localmdi, or fit with a scikit-learn "
-            "that it knows."
+            f"the trees of a model must have the arrays of scikit-learn 1.6 or newer; this "
+            f"{type(tree).__name__} has others. Upgrade localmdi, or fit with a supported "
+            "scikit-learn."
         ) from error
 
 

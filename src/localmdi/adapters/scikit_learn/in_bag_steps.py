@@ -1,4 +1,4 @@
-"""How each tree of a fitted estimator came to its rows, where the estimator tells it.
+"""How each tree of a fitted estimator got its rows, as far as the estimator shows it.
 
 A step leads from what an ensemble's ``fit`` got to what it handed to a member; a tree's chain of
 steps leads from the model's ``fit`` to the tree.
@@ -59,8 +59,8 @@ def _bagging(model: Any) -> list[Chain]:
     if len(drawn) != len(model.estimators_):
         refuse(
             model,
-            "no longer knows the rows of the members it had before warm_start added some, so that "
-            "their weights cannot be rebuilt. Fit it at once, without warm_start.",
+            "keeps the rows only of the members that the last warm_start added, so the weights of "
+            "the earlier ones cannot be rebuilt. Fit it in one go, without warm_start.",
         )
     shared = _encode(model)
     members = zip(drawn, model.estimators_, strict=True)
@@ -88,14 +88,14 @@ def _gradient_boosting(model: Any) -> list[Chain]:
     if getattr(model, "subsample", 1.0) < 1:
         refuse(
             model,
-            "with subsample < 1 draws rows at every stage and does not keep which, so that their "
+            "with subsample < 1 draws rows at every stage and does not record which, so their "
             "weights cannot be rebuilt. Fit it with subsample=1.0.",
         )
     if getattr(model, "n_iter_no_change", None) is not None:
         refuse(
             model,
-            "with n_iter_no_change sets rows aside for early stopping and does not keep which, "
-            "so that their weights cannot be rebuilt. Fit it with n_iter_no_change=None.",
+            "with n_iter_no_change sets rows aside for early stopping and does not record which, "
+            "so their weights cannot be rebuilt. Fit it with n_iter_no_change=None.",
         )
     return _each(((), tree) for stage in model.estimators_ for tree in stage)
 
@@ -103,8 +103,8 @@ def _gradient_boosting(model: Any) -> list[Chain]:
 def _adaboost(model: Any) -> list[Chain]:
     refuse(
         model,
-        "weighs the rows anew for every member and does not keep the weights, so that they cannot "
-        "be rebuilt. Explain rows with local_mdi instead.",
+        "reweights the rows for every member and does not keep the weights, so they cannot be "
+        "rebuilt. Explain rows with local_mdi instead.",
     )
 
 
@@ -113,7 +113,7 @@ def _calibrated(model: Any) -> list[Chain]:
     if len(folds) > 1:
         refuse(
             model,
-            "fits its members on folds of the rows and does not keep which, so that their weights "
+            "fits its members on folds of the rows and does not record which, so their weights "
             "cannot be rebuilt. Fit it with ensemble=False, or decompose the uncalibrated model.",
         )
     return steps_to_trees(folds[0].estimator)
@@ -286,8 +286,8 @@ def drawn_rows(model: Any) -> list[IntArray]:
         return list(model.estimators_samples_)
     except AttributeError as error:
         raise UnsupportedModelError(
-            f"{type(model).__name__} must tell in estimators_samples_ which rows it drew, but does "
-            "not, so that their weights cannot be rebuilt. Fit it with the installed scikit-learn."
+            f"{type(model).__name__} has no usable estimators_samples_, so the weights of its rows "
+            "cannot be rebuilt. Fit it with the installed scikit-learn."
         ) from error
 
 
@@ -296,8 +296,8 @@ def _counted(rows: TrainingRows, drawn: IntArray, *, multiply: bool) -> FloatArr
     counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
     if len(counts) > n_rows:
         raise ValueError(
-            f"X must hold the training rows, at least {len(counts)}, but has {n_rows}. "
-            "Pass the X that fit got."
+            f"X must hold the training rows, at least {len(counts)}; got {n_rows}. "
+            "Pass the X that was passed to fit."
         )
     return counts * rows.weight if multiply else counts
 

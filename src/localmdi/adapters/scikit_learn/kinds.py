@@ -1,4 +1,4 @@
-"""What kind of model it is, by its public attributes; what is refused; which values it takes."""
+"""What kind of model it is, by its public attributes; what is refused; which values it accepts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Kind(Enum):
     MULTI_OUTPUT = ("estimators_", "estimator")
 
 
-# Chains feed a prediction to the next member, codes and pairs vote: they do not stand side by side.
+# Chains feed a prediction to the next member; codes and pairs vote.
 _NOT_SIDE_BY_SIDE = ("order_", "code_book_", "pairwise_indices_")
 
 
@@ -83,18 +83,18 @@ def check_purpose(model: Any) -> None:
     if purpose not in ("classifier", "regressor"):
         refuse(
             model,
-            f"must be a classifier or a regressor, but its estimator type is {purpose!r}. Trees "
-            "of outlier detectors, embeddings and survival models store impurities of a random "
-            "or censored target, which say nothing about a Y. Fit a classifier or regressor.",
+            f"must be a classifier or a regressor; its estimator type is {purpose!r}. Trees of "
+            "outlier detectors, embeddings and survival models store impurities of a random or "
+            "censored target, not of a y. Fit a classifier or a regressor.",
         )
 
 
 def refuse_unknown(model: Any) -> NoReturn:
-    """Raise the error for a model of a kind that is not known."""
+    """Raise the error for a model of an unknown kind."""
     if hasattr(model, "n_trees_per_iteration_"):
         refuse(
             model,
-            "stores no impurities at its nodes, so that there is nothing to decompose. Build a "
+            "stores no impurities at its nodes, so there is nothing to decompose. Build a "
             "Forest of its trees with build_forest and compute them with "
             "Forest.with_statistics(X, y), or fit a GradientBoosting or forest model.",
         )
@@ -102,8 +102,8 @@ def refuse_unknown(model: Any) -> NoReturn:
         refuse(model, "was fitted with refit=False and has no best_estimator_. Use refit=True.")
     refuse(
         model,
-        f"is not a kind of model that can be explained. Supported are {_SUPPORTED}. If it wraps "
-        "such a model, pass that one; for other models see register_adapter and __to_forest__.",
+        f"is not supported. Supported are {_SUPPORTED}. If it wraps such a model, pass that one; "
+        "for other models see register_adapter and __to_forest__.",
     )
 
 
@@ -126,7 +126,7 @@ def accepts_missing(tree: Any) -> bool:
 
 
 def allows_missing(model: Any) -> bool:
-    """Whether a model says of itself that X may have missing values."""
+    """Whether a model declares that X may have missing values."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(model).input_tags.allow_nan)

@@ -74,7 +74,7 @@ class Members:
     summed : bool
         Whether the prediction is the sum of scaled values; else their weighted mean.
     boosted : bool
-        Whether trees were grown one upon the other.
+        Whether each tree depends on the ones before it.
     """
 
     trees: list[TreeMember]
@@ -138,8 +138,8 @@ def join(
     if len(widths) > 1:
         refuse(
             model,
-            f"must have members that predict the same columns, but they predict {sorted(widths)}. "
-            "Explain each of them alone.",
+            f"must have members that predict the same columns; they predict {sorted(widths)}. "
+            "Explain each of them separately.",
         )
     return Members(
         trees=[tree for part in parts for tree in part.trees()],
@@ -160,8 +160,8 @@ def common_criterion(model: Any, estimators: Sequence[Any]) -> str:
         if criterion not in known:
             refuse(
                 model,
-                f"must have trees of a criterion whose impurity is known ({', '.join(known)}), "
-                f"but it is {criterion}. Fit it with one of these.",
+                f"must have trees with a known criterion ({', '.join(known)}); got {criterion}. "
+                "Fit it with one of these.",
             )
     _check_units(model, criteria)
     return min(criteria)
@@ -172,8 +172,8 @@ def _check_units(model: Any, criteria: Iterable[str]) -> None:
     if len(units) > 1:
         refuse(
             model,
-            f"must have trees whose impurities share one unit, but they are in "
-            f"{' and '.join(units)}. Fit all with the same criterion, or explain each alone.",
+            f"must have trees whose impurities share one unit; they are in {' and '.join(units)}. "
+            "Fit all with the same criterion, or explain each separately.",
         )
 
 
@@ -203,7 +203,7 @@ def _forest(model: Any) -> Members:
 
 
 def _equal_trees(model: Any, estimators: Sequence[Any]) -> Members:
-    """Return trees that were grown with the same settings, so that one speaks for all."""
+    """Return trees that were grown with the same settings, so that the first stands for all."""
     first = estimators[0]
     share = 1.0 / len(estimators)
     return Members(
@@ -289,7 +289,7 @@ def _one_vs_rest(model: Any) -> Members:
     parts = [collect(member) for member in model.estimators_]
     if len(parts) == 1 and len(model.classes_) == 2:
         return _mean(model, parts)
-    # The last column of a member speaks for its class.
+    # The last column of a member is that of its class.
     targets = [np.append(np.full(part.n_values - 1, -1), i) for i, part in enumerate(parts)]
     classes = (np.asarray(model.classes_),)
     return _side_by_side(model, parts, targets=targets, classes=classes)
@@ -312,7 +312,7 @@ def _pipeline(model: Any) -> Members:
     if transformers(model):
         refuse(
             model,
-            "inside an ensemble transforms X for one member only, so that the members have no "
+            "inside an ensemble transforms X for one member only, so the members have no "
             "columns in common. Put the ensemble at the end of one Pipeline instead.",
         )
     return collect(model.steps[-1][1])
@@ -348,8 +348,8 @@ def _mean(
     if not (total > 0 and shares.min() >= 0):
         refuse(
             model,
-            f"must weigh its members by numbers that are not negative, with a positive sum, but "
-            f"the weights are {shares.tolist()}. Fit it with other weights.",
+            f"must have non-negative weights with a positive sum; they are {shares.tolist()}. "
+            "Fit it with other weights.",
         )
     places = zip(shares.tolist(), columns or same, targets or same, strict=True)
     placed = [

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     import click
 
+    from localmdi.typing import MaxFeatures
+
 __all__ = [
     "CommonSettings",
     "FitSettings",
@@ -82,7 +84,7 @@ class FitSettings(CommonSettings):
     """What `fit_options` set."""
 
     trees: int | None
-    max_features: int | float | str | None
+    max_features: MaxFeatures
 
 
 def fit_options() -> list[click.Parameter]:
@@ -267,11 +269,10 @@ def _rows(value: str | None) -> RowSelection | None:
     return None if value is None else parse_rows(value)
 
 
-def _max_features(value: str) -> int | float | str | None:
-    if value in ("sqrt", "log2"):
-        return value
-    if value == "all":
-        return None
+def _max_features(value: str) -> MaxFeatures:
+    named: dict[str, MaxFeatures] = {"sqrt": "sqrt", "log2": "log2", "all": None}
+    if value in named:
+        return named[value]
     try:
         number = float(value) if "." in value else int(value)
     except ValueError:
