@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,3 +66,89 @@ def saabas(tree, X):
 def global_mdi(trees):
     """Mean over trees of the un-normalised importances that scikit-learn computes itself."""
     return np.mean([tree.compute_feature_importances(normalize=False) for tree in trees], axis=0)
+
+
+def honest_values(trees, X, y, *, held, rules, at=None):
+    """Return honest values by loops, from their definitions; trees are scikit-learn's `tree_`.
+
+    `held` has a row per tree: the weights of the rows that it has not seen. The rows of X are
+    explained without their own label by the trees that did not see them, or those of `at` by all.
+    `rules` has measure, criterion, min_rows and prior.
+    """
+    rows = X if at is None else at
+    measure, criterion, min_rows, prior = rules
+    values, (residual, baseline, used) = np.zeros(rows.shape), np.zeros((3, len(rows)))
+    for tree, weight in zip(trees, held, strict=True):
+        reached = tree.decision_path(X.astype(np.float32)).toarray().astype(bool)
+        paths = [path.indices for path in tree.decision_path(rows.astype(np.float32))]
+        for i, path in enumerate(paths):
+            if at is None and weight[i] == 0:
+                continue
+            others = weight.copy()
+            if at is None:
+                others[i] = 0
+            law = _HonestLaw(tree, reached, y, others, criterion=criterion, prior=prior)
+            if not others.any():
+                continue
+            kept = [node for node in path if node == 0 or law.count(node) >= min_rows]
+            used[i] += 1
+            baseline[i] += law.level(0, path)
+            residual[i] += law.level(kept[-1], path)
+            for node, child in pairwise(kept):
+                credit = law.level(node, path) - law.level(child, path)
+                if measure == "gain":
+                    credit = law.gain(node, child)
+                values[i, tree.feature[node]] += credit
+    return values / used[:, None], residual / used, baseline / used
+
+
+class _HonestLaw:
+    """The laws p and q of a tree's nodes, for one set of held-out rows."""
+
+    def __init__(self, tree, reached, y, weight, *, criterion, prior):
+        self.tree, self.y, self.weight = tree, y, weight
+        self.reached = reached & (weight > 0)[:, None]
+        self.criterion, self.prior = criterion, prior
+        self.center = tree.value[0, 0, 0] if criterion == "variance" else 0.0
+
+    def at(self, node):
+        return np.flatnonzero(self.reached[:, node])
+
+    def count(self, node):
+        return self.reached[:, node].sum()
+
+    def p(self, node):
+        return self.tree.value[node, 0] - self.center
+
+    def responses(self, node):
+        y = self.y[self.at(node)]
+        if self.criterion == "variance":
+            return y[:, None] - self.center
+        return np.eye(self.tree.value.shape[2])[y]
+
+    def q(self, node):
+        return np.average(self.responses(node), axis=0, weights=self.weight[self.at(node)])
+
+    def gain(self, node, child):
+        before, after = self.p(node), self.p(child)
+        slope = after - before
+        if self.criterion == "entropy":
+            slope = np.zeros(len(before))
+            for k in np.flatnonzero((before > 0) & (before != after)):
+                ratio = after[k] * np.log2(after[k] / before[k]) if after[k] > 0 else 0.0
+                slope[k] = (ratio - (after[k] - before[k]) / np.log(2)) / (after[k] - before[k])
+        return slope @ (self.q(child) - self.q(node))
+
+    def level(self, node, path):
+        p, q = self.p(node), self.q(node)
+        if self.criterion == "gini":
+            return 1 - p @ q
+        if self.criterion == "variance":
+            square = np.average(self.responses(node)[:, 0] ** 2, weights=self.weight[self.at(node)])
+            return square - p[0] * q[0]
+        shrunk = np.full(len(p), 1 / len(p))
+        for above in path[: list(path).index(node) + 1]:
+            n = self.tree.weighted_n_node_samples[above]
+            prior = 1.0 if above == 0 else self.prior
+            shrunk = (n * self.p(above) + prior * shrunk) / (n + prior)
+        return -q @ np.log2(shrunk)

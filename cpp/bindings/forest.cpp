@@ -105,30 +105,7 @@ forest::ForestView NodeTable::view() const {
             .category_bits = as_span(category_bits)};
 }
 
-void bind_forest(nb::module_& m) {
-    nb::class_<NodeTable>(m, "NodeTable", "The node table of a forest; keeps its arrays alive.")
-        .def(nb::init<std::int64_t, Offsets, Column<std::int32_t>, Column<std::uint8_t>,
-                      Column<double>, Offsets, Offsets, Column<std::int32_t>, Offsets,
-                      Column<std::uint64_t>>(),
-             nb::kw_only(), "n_features"_a, "tree_offset"_a.noconvert(), "feature"_a.noconvert(),
-             "split_kind"_a.noconvert(), "threshold"_a.noconvert(), "child_offset"_a.noconvert(),
-             "child"_a.noconvert(), "missing_child"_a.noconvert(), "category_offset"_a.noconvert(),
-             "category_bits"_a.noconvert())
-        .def("problem", &problem,
-             "None if the table is a forest, else the code of the broken rule and the node.");
-    nb::class_<Writer>(m, "NodeWriter", "Writes binary trees into the arrays of a node table.")
-        .def(nb::init<Vector<std::int32_t>, Vector<std::uint8_t>, Vector<double>,
-                      Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int32_t>,
-                      Vector<double>, Vector<double>>(),
-             nb::kw_only(), "feature"_a.noconvert(), "split_kind"_a.noconvert(),
-             "threshold"_a.noconvert(), "child_offset"_a.noconvert(), "child"_a.noconvert(),
-             "missing_child"_a.noconvert(), "weight"_a.noconvert(), "impurity"_a.noconvert())
-        .def("append", &Writer::append, nb::kw_only(), "left"_a.noconvert(), "right"_a.noconvert(),
-             "feature"_a.noconvert(), "threshold"_a.noconvert(), "weight"_a.noconvert(),
-             "impurity"_a.noconvert(), "missing_goes_left"_a.noconvert().none(),
-             "column"_a.noconvert().none(),
-             "Copy one tree; ValueError if it does not fit or is no binary tree.")
-        .def_prop_ro("n_nodes", &Writer::n_nodes, "Nodes written so far.");
+static void bind_node_sums(nb::module_& m) {
     m.def(
         "edge_drops",
         [](const NodeTable& table, Column<double> level, Vector<double> amount) {
@@ -158,6 +135,33 @@ void bind_forest(nb::module_& m) {
         },
         "table"_a, "sums"_a.noconvert(),
         "Add to every node's row of sums those of the nodes below it.");
+}
+
+void bind_forest(nb::module_& m) {
+    nb::class_<NodeTable>(m, "NodeTable", "The node table of a forest; keeps its arrays alive.")
+        .def(nb::init<std::int64_t, Offsets, Column<std::int32_t>, Column<std::uint8_t>,
+                      Column<double>, Offsets, Offsets, Column<std::int32_t>, Offsets,
+                      Column<std::uint64_t>>(),
+             nb::kw_only(), "n_features"_a, "tree_offset"_a.noconvert(), "feature"_a.noconvert(),
+             "split_kind"_a.noconvert(), "threshold"_a.noconvert(), "child_offset"_a.noconvert(),
+             "child"_a.noconvert(), "missing_child"_a.noconvert(), "category_offset"_a.noconvert(),
+             "category_bits"_a.noconvert())
+        .def("problem", &problem,
+             "None if the table is a forest, else the code of the broken rule and the node.");
+    nb::class_<Writer>(m, "NodeWriter", "Writes binary trees into the arrays of a node table.")
+        .def(nb::init<Vector<std::int32_t>, Vector<std::uint8_t>, Vector<double>,
+                      Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int32_t>,
+                      Vector<double>, Vector<double>>(),
+             nb::kw_only(), "feature"_a.noconvert(), "split_kind"_a.noconvert(),
+             "threshold"_a.noconvert(), "child_offset"_a.noconvert(), "child"_a.noconvert(),
+             "missing_child"_a.noconvert(), "weight"_a.noconvert(), "impurity"_a.noconvert())
+        .def("append", &Writer::append, nb::kw_only(), "left"_a.noconvert(), "right"_a.noconvert(),
+             "feature"_a.noconvert(), "threshold"_a.noconvert(), "weight"_a.noconvert(),
+             "impurity"_a.noconvert(), "missing_goes_left"_a.noconvert().none(),
+             "column"_a.noconvert().none(),
+             "Copy one tree; ValueError if it does not fit or is no binary tree.")
+        .def_prop_ro("n_nodes", &Writer::n_nodes, "Nodes written so far.");
+    bind_node_sums(m);
 }
 
 }  // namespace localmdi::bindings

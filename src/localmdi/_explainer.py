@@ -285,7 +285,8 @@ def explainer_of(adapted: AdaptedModel, measure: Measure = "drop") -> Explainer:
     return _restore(adapted.forest, ModelRows(adapted), measure)
 
 
-def _restore(forest: Forest, reader: ModelRows, measure: Measure = "drop", /) -> Explainer:
+def _restore(*state: Any) -> Explainer:
+    forest, reader, measure = state
     explainer = Explainer.__new__(Explainer)
     explainer._set(forest, reader, measure=measure)
     return explainer

@@ -103,7 +103,7 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
     """
     error = _error_of(standard_error, measure)
     request = HonestRequest(measure, min_rows, error, count_threads(n_jobs), _seed(random_state))
-    source = _Source(model, X, y, sample_weight=sample_weight, held_out=held_out)
+    source = _Source(model, X, y=y, sample_weight=sample_weight, held_out=held_out)
     if at is None and source.own:
         result = source.measured(lambda data: honest_rows(source.packing, data, request=request))
         _warn_of_unknown(result)
@@ -162,7 +162,7 @@ def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
             f"over must be 'held_out' or 'in_bag'; got {over!r}. Use 'held_out' if in doubt."
         )
     request = HonestRequest(measure, min_rows, None, count_threads(n_jobs))
-    source = _Source(model, X, y, sample_weight=sample_weight, held_out=held_out)
+    source = _Source(model, X, y=y, sample_weight=sample_weight, held_out=held_out)
     return source.measured(
         lambda data: honest_global(source.packing, data, request=request, over=over)
     )
@@ -172,7 +172,7 @@ class _Source:
     """A model, the rows of X, and the rows that its trees have not seen."""
 
     def __init__(
-        self, model: FittedModel, X: Any, y: Any, *, sample_weight: Any, held_out: Any
+        self, model: FittedModel, X: Any, *, y: Any, sample_weight: Any, held_out: Any
     ) -> None:
         self._adapted = adapt(model, values=True)
         self.packing = Packing(self._adapted.forest)
@@ -191,9 +191,10 @@ class _Source:
             )
         self.own = held_out is None or held_out[0] is X
         self._training = (y, sample_weight)
-        self._held_out = None if held_out is None else self._read(*held_out, given=X)
+        self._held_out = None if held_out is None else self._read(held_out, given=X)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None, *, given: Any) -> HeldOut:
+    def _read(self, held_out: tuple[Any, ...], *, given: Any) -> HeldOut:
+        X, y, sample_weight = (*held_out, None)[:3]
         rows = self.rows if X is given else self.reader.read(X)
         weight = check_sample_weight(sample_weight, rows.shape[0])
 

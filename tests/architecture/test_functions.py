@@ -27,6 +27,8 @@ FIXED_IN_API = {
     "decompose_global",
     "entropy",
     "forest_gap",
+    "honest_global_mdi",
+    "honest_mdi",
     "infinite_interactions",
     "infinite_mdi",
     "is_locally_relevant",

@@ -20,7 +20,8 @@ DOCUMENTED_MODULES = [
     "localmdi.results",
     "localmdi.theory",
 ]
-MAX_NAMES = 25
+# "About twenty", and what every round of capabilities adds: a name a question.
+MAX_NAMES = 30
 
 
 def public_objects():

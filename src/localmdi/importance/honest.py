@@ -98,7 +98,7 @@ def honest_rows(packing: Packing, held_out: HeldOut, *, request: HonestRequest) 
     """Explain the held-out rows, each by the trees that did not see it, without its own label."""
     forest, rows = packing.forest, held_out.rows
     shape = (rows.shape[0], forest.n_features)
-    source = _Source(packing, held_out, request)
+    source = _Source(packing, held_out, request=request)
     total = _Sums(shape, request, n_signs=0)
     for block in source.blocks():
         block.explain(total, _core.Label.left_out)
@@ -121,7 +121,7 @@ def honest_rows(packing: Packing, held_out: HeldOut, *, request: HonestRequest) 
         standard_error=None if variance is None else np.sqrt(variance),
         error=request.error or "trees",
         row_weight=None if weight.all() else (weight > 0).astype(np.float64),
-        **_labels(forest, rows, source.unit),
+        **_labels(forest, rows, unit=source.unit),
         measure=request.measure,
         honest=True,
     )
@@ -136,7 +136,7 @@ def honest_at(
     request: HonestRequest,
 ) -> LocalImportance:
     """Explain other rows by all trees."""
-    source = _Source(packing, held_out, request)
+    source = _Source(packing, held_out, request=request)
     credit, forest, _ = source.credit()
     local = LocalRequest(request.n_threads, rules, request.error in ("trees", "both"))
     result = explain(Packing(forest, credit), rows, request=local)
@@ -162,7 +162,7 @@ def honest_global(
     The first is MDI-oob (Li et al. 2019), with the error of the sample of rows; the second is UFI
     (Zhou and Hooker 2021), with the error over trees.
     """
-    source = _Source(packing, held_out, request)
+    source = _Source(packing, held_out, request=request)
     if over == "in_bag":
         return source.in_bag_mean()
     forest, n_rows = packing.forest, held_out.rows.shape[0]
@@ -215,7 +215,9 @@ class _Block(NamedTuple):
     tree_weight: FloatArray
     n_threads: int
 
-    def explain(self, total: _Sums, label: _core.Label, mean_of: FloatArray | None = None) -> None:
+    def explain(
+        self, total: _Sums, label: _core.Label, *, mean_of: FloatArray | None = None
+    ) -> None:
         weight = self.tree_weight
         if mean_of is not None:
             weight = np.divide(weight, mean_of, out=np.zeros_like(weight), where=mean_of > 0)
@@ -226,7 +228,7 @@ class _Block(NamedTuple):
 class _Source:
     """The forest, its laws, and the rows that its trees have not seen, block by block of trees."""
 
-    def __init__(self, packing: Packing, held_out: HeldOut, request: HonestRequest) -> None:
+    def __init__(self, packing: Packing, held_out: HeldOut, *, request: HonestRequest) -> None:
         self._packing = packing
         self._held_out = held_out
         self._request = request
@@ -399,7 +401,7 @@ def _codes(output: AnyArray, labels: AnyArray) -> IntArray:
     return codes
 
 
-def _labels(forest: Forest, rows: RowSource, unit: str) -> dict[str, Any]:
+def _labels(forest: Forest, rows: RowSource, *, unit: str) -> dict[str, Any]:
     return {
         "unit": unit,
         "feature_names": forest.names_for(rows.names),

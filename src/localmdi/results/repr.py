@@ -32,12 +32,16 @@ def describe_local(result: LocalImportance) -> str:
         return lines[0]
     if result.baseline is not None and result.residual is not None:
         word = "baseline" if isinstance(result.baseline, float) else "mean baseline"
-        level, left = float(np.mean(result.baseline)), float(result.residual.mean())
+        level, left = float(np.nanmean(result.baseline)), float(np.nanmean(result.residual))
         lines.append(f"  {word} {level:.4g}, mean residual {left:.4g}")
     seen = min(n_rows, max(1, _MAX_VALUES // n_features))
     some = "" if seen == n_rows else f" of the first {count(seen, 'row')}"
     lines.append(f"  largest by mean |value|{some}:")
-    size = np.asarray(abs(result.values[:seen]).mean(axis=0))
+    rows = result.values[:seen]
+    if isinstance(rows, np.ndarray):
+        # Rows that every tree has seen have no honest value.
+        rows = rows[~np.isnan(rows).any(axis=1)]
+    size = np.asarray(abs(rows).mean(axis=0) if rows.shape[0] else np.full(n_features, np.nan))
     return "\n".join(
         lines + _largest(size, result.feature_names.__getitem__, most=_N_LOCAL, indent="    ")
     )

@@ -97,7 +97,7 @@ public:
     void set_forms(std::span<const double> in_bag, double prior, const Run& run,
                    support::Interrupt& interrupt);
 
-    // Σ over trees and held-out rows of −log2 p̃ where the row's path ends: what to minimise over κ.
+    // Σ over trees and held-out rows of −log2 p̃ where a row's path ends: minimal at the best κ.
     double cross_entropy(std::span<const double> in_bag, double prior) const;
 
     // For rows that are not among the held-out ones, by node of the whole forest: amounts, for the
