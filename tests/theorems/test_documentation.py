@@ -16,7 +16,7 @@ class FenceParser(doctest.DocTestParser):
         return super().parse("\n".join(lines), name)
 
 
-@pytest.mark.parametrize("page", ["paper.md", "misprints.md"])
+@pytest.mark.parametrize("page", ["paper.md", "misprints.md", "algorithms.md"])
 def test_page(page):
     result = doctest.testfile(
         str(PAGES / page),
