@@ -1,5 +1,5 @@
 #include "localmdi/infinite/bit_rows.hpp"
-#include "localmdi/infinite/lattice.hpp"
+#include "localmdi/infinite/lattice_gain.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
 #include "localmdi/infinite/sampled_pairs.hpp"
@@ -14,10 +14,14 @@ using namespace nb::literals;
 namespace localmdi::bindings {
 
 using infinite::Impurity;
+using infinite::Measure;
+using infinite::PathRules;
 using support::Criterion;
 using support::parallel_for;
 
 namespace {
+
+Measure measure_of(bool gain) { return gain ? Measure::gain : Measure::drop; }
 
 // Holds the arrays of a sample and checks them once.
 struct SampleArrays {
@@ -76,12 +80,25 @@ nb::tuple lattice(const SampleArrays& self, std::size_t row, bool all_features, 
                           to_array(std::move(answer.sums.pair)));
 }
 
-void all_rows(const SampleArrays& self, Matrix<double> values, std::size_t n_threads) {
+nb::tuple lattice_gain(const SampleArrays& self, std::size_t row, bool all_features,
+                       std::size_t n_threads) {
+    self.require_row(row);
+    infinite::LatticeGain answer;
+    run_kernel([&](Interrupt& interrupt) {
+        answer =
+            infinite::solve_lattice_gain(self.sample, {row, all_features}, n_threads, interrupt);
+    });
+    std::vector<std::int64_t> features(answer.features.begin(), answer.features.end());
+    return nb::make_tuple(to_array(std::move(features)), to_array(std::move(answer.sums.edge)));
+}
+
+void all_rows(const SampleArrays& self, bool gain, Matrix<double> values, std::size_t n_threads) {
     require(values.shape(0) == self.sample.n_rows() && values.shape(1) == self.sample.n_features,
             "values must fit the sample");
     run_kernel([&](Interrupt& interrupt) {
         const Impurity impurity(self.sample);
-        infinite::shared_partition(self.sample, impurity, values.data(), n_threads, interrupt);
+        infinite::shared_partition(self.sample, impurity, measure_of(gain), values.data(),
+                                   n_threads, interrupt);
     });
 }
 
@@ -102,19 +119,18 @@ void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<
     });
 }
 
-void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8_t unseen,
+void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules rules,
               double budget, Matrix<double> values, Matrix<double> ends, std::size_t n_threads) {
     self.require_rows(x, values);
-    require(unseen <= 2 && ends.shape(0) == x.shape(0) && ends.shape(1) == 3,
-            "ends must fit the rows");
+    require(ends.shape(0) == x.shape(0) && ends.shape(1) == 3, "ends must fit the rows");
     const std::size_t p = self.sample.n_features;
     run_kernel([&](Interrupt& interrupt) {
         const infinite::BitRows rows(self.sample);
         parallel_for(x.shape(0), n_threads, interrupt, [&] {
             return [&](std::size_t k) {
                 const infinite::RowSetAnswer answer = infinite::forward_row_sets(
-                    self.sample, rows, {x.data() + k * p, p}, static_cast<infinite::Unseen>(unseen),
-                    budget, values.data() + k * p, interrupt);
+                    self.sample, rows, {{x.data() + k * p, p}, rules, budget},
+                    values.data() + k * p, interrupt);
                 double* const end = ends.data() + 3 * k;
                 end[0] = answer.residual;
                 end[1] = answer.support;
@@ -124,18 +140,17 @@ void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8
     });
 }
 
-void paths(const SampleArrays& self, Matrix<const std::int32_t> x, std::uint8_t unseen,
+void paths(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules rules,
            Vector<const std::uint64_t> range, Matrix<double> values, Matrix<double> squares,
            Matrix<double> ends, std::size_t n_threads) {
     self.require_rows(x, values);
     self.require_rows(x, squares);
-    require(unseen <= 2 && range.size() == 3, "range must be a seed, the first pair and a count");
+    require(range.size() == 3, "range must be a seed, the first pair and a count");
     require(ends.shape(0) == 2 && ends.shape(1) == x.shape(0), "ends must fit the rows");
     const std::uint64_t* const r = range.data();
     run_kernel([&](Interrupt& interrupt) {
         infinite::sample_paths(
-            self.sample, {x.data(), x.size()},
-            {r[0], r[1], r[2], static_cast<infinite::Unseen>(unseen)},
+            self.sample, {x.data(), x.size()}, {r[0], r[1], r[2], rules},
             {values.data(), squares.data(), ends.data(), ends.data() + x.shape(0)}, n_threads,
             interrupt);
     });
@@ -159,6 +174,14 @@ void pairs(const SampleArrays& self, Vector<const std::int32_t> x, std::uint8_t 
 }  // namespace
 
 void bind_infinite(nb::module_& m) {
+    nb::class_<PathRules>(m, "PathRules", "How a path is followed, and what its edges count for.")
+        .def(
+            "__init__",
+            [](PathRules* self, std::uint8_t unseen, bool gain) {
+                require(unseen <= 2, "unseen must be 0, 1 or 2");
+                new (self) PathRules{static_cast<infinite::Unseen>(unseen), measure_of(gain)};
+            },
+            "unseen"_a, "gain"_a);
     nb::class_<SampleArrays>(m, "CategoricalSample",
                              "Distinct rows and what is known of their output.")
         .def(nb::init<Matrix<const std::int32_t>, Vector<const std::int64_t>,
@@ -167,22 +190,26 @@ void bind_infinite(nb::module_& m) {
              "codes"_a.noconvert(), "entry_offset"_a.noconvert(), "entry_slot"_a.noconvert(),
              "entry_weight"_a.noconvert(), "label"_a.noconvert(), "n_slots"_a, "criterion"_a)
         .def("lattice", &lattice, "row"_a, "all_features"_a, "pairs"_a, "n_threads"_a)
+        .def("lattice_gain", &lattice_gain, "row"_a, "all_features"_a, "n_threads"_a)
         .def(
             "lattice_cost",
-            [](const SampleArrays& self, std::size_t row, bool all_features) {
+            [](const SampleArrays& self, std::size_t row, bool all_features, bool gain) {
                 self.require_row(row);
-                return infinite::estimate_lattice(self.sample, {row, all_features, false});
+                return infinite::estimate_lattice(self.sample, {row, all_features},
+                                                  measure_of(gain));
             },
-            "row"_a, "all_features"_a)
-        .def("shared_partition", &all_rows, "values"_a.noconvert(), "n_threads"_a)
-        .def("shared_partition_cost",
-             [](const SampleArrays& self) {
-                 return infinite::estimate_shared_partition(self.sample);
-             })
+            "row"_a, "all_features"_a, "gain"_a)
+        .def("shared_partition", &all_rows, "gain"_a, "values"_a.noconvert(), "n_threads"_a)
+        .def(
+            "shared_partition_cost",
+            [](const SampleArrays& self, bool gain) {
+                return infinite::estimate_shared_partition(self.sample, measure_of(gain));
+            },
+            "gain"_a)
         .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
-        .def("row_sets", &row_sets, "x"_a.noconvert(), "unseen"_a, "budget"_a,
+        .def("row_sets", &row_sets, "x"_a.noconvert(), "rules"_a, "budget"_a,
              "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
-        .def("sampled_paths", &paths, "x"_a.noconvert(), "unseen"_a, "range"_a.noconvert(),
+        .def("sampled_paths", &paths, "x"_a.noconvert(), "rules"_a, "range"_a.noconvert(),
              "values"_a.noconvert(), "squares"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
         .def("sampled_pairs", &pairs, "x"_a.noconvert(), "index"_a, "range"_a.noconvert(),
              "values"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);

@@ -596,6 +596,11 @@ def grow(
 
 GROW_CHUNK: int = 8
 
+class PathRules:
+    """How a path is followed, and what its edges count for."""
+
+    def __init__(self, unseen: int, gain: bool) -> None: ...
+
 class CategoricalSample:
     """Distinct rows and what is known of their output."""
 
@@ -620,15 +625,17 @@ class CategoricalSample:
         criterion: Criterion,
     ) -> None: ...
     def lattice(self, row: int, all_features: bool, pairs: bool, n_threads: int) -> tuple: ...
-    def lattice_cost(self, row: int, all_features: bool) -> float: ...
+    def lattice_gain(self, row: int, all_features: bool, n_threads: int) -> tuple: ...
+    def lattice_cost(self, row: int, all_features: bool, gain: bool) -> float: ...
     def shared_partition(
         self,
+        gain: bool,
         values: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ],
         n_threads: int,
     ) -> None: ...
-    def shared_partition_cost(self) -> float: ...
+    def shared_partition_cost(self, gain: bool) -> float: ...
     def row_dual(
         self,
         rows: Annotated[
@@ -644,7 +651,7 @@ class CategoricalSample:
         x: Annotated[
             NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
-        unseen: int,
+        rules: PathRules,
         budget: float,
         values: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
@@ -657,7 +664,7 @@ class CategoricalSample:
         x: Annotated[
             NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
-        unseen: int,
+        rules: PathRules,
         range: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],

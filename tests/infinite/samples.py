@@ -46,6 +46,22 @@ def impurity(y, weight, criterion):
     return -(share * np.log2(share)).sum()
 
 
+def gain(y, weight, parent, child, *, criterion):
+    """The divergence between the outputs of two sets of rows, the child's from the parent's."""
+    if criterion == "variance":
+        means = [np.average(y[rows], weights=weight[rows]) for rows in (child, parent)]
+        return (means[0] - means[1]) ** 2
+    after, before = (
+        np.array([weight[rows][y[rows] == c].sum() for c in np.unique(y[parent])])
+        / weight[rows].sum()
+        for rows in (child, parent)
+    )
+    if criterion == "gini":
+        return ((after - before) ** 2).sum()
+    seen = after > 0
+    return (after[seen] * np.log2(after[seen] / before[seen])).sum()
+
+
 def unseen_by_orders(X, y, x, *, rule, criterion="entropy"):
     """Mean over all orders of the features of the path of x, by the words of the documentation."""
     p = X.shape[1]

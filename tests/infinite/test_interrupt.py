@@ -10,19 +10,21 @@ import pytest
 
 from infinite.samples import draw_sample
 from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.exact import path_rules
 
 
-@pytest.mark.parametrize("kernel", ["lattice", "shared_partition", "sampled_paths"])
+@pytest.mark.parametrize("kernel", ["lattice", "lattice_gain", "shared_partition", "sampled_paths"])
 def test_keyboard_interrupt(kernel):
     X, y, _ = draw_sample(0, n_rows=1500, n_features=50, arity=2, full=True)
     sample = read_sample(X, y)
     table = np.zeros(sample.shape)
     calls = {
         "lattice": lambda: sample.kernel.lattice(0, False, False, 2),
-        "shared_partition": lambda: sample.kernel.shared_partition(table, 2),
+        "lattice_gain": lambda: sample.kernel.lattice_gain(0, False, 2),
+        "shared_partition": lambda: sample.kernel.shared_partition(True, table, 2),
         "sampled_paths": lambda: sample.kernel.sampled_paths(
             sample.codes,
-            0,
+            path_rules("skip", "gain"),
             np.array([0, 0, 10**7], dtype=np.uint64),
             table,
             table.copy(),

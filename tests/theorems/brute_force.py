@@ -6,7 +6,7 @@ A node is a list of (x, y, mass). Nothing here is shared with `localmdi.theory`.
 from __future__ import annotations
 
 from itertools import combinations, permutations
-from math import factorial, log2
+from math import factorial, log, log2
 
 import numpy as np
 
@@ -34,6 +34,28 @@ def impurity_of(node, criterion="entropy", y_values=None):
         return 1.0 - sum(share**2 for share in by_class.values())
     mean = sum(share * y_values[y] for y, share in by_class.items())
     return sum(share * (y_values[y] - mean) ** 2 for y, share in by_class.items())
+
+
+def gain_of(parent, child, criterion="entropy", y_values=None):
+    """h(t) + h'(t)(c − t) − h(c) summed over the classes, for i(p) = Σ h(p): h' by the formula."""
+    shares = []
+    for node in (parent, child):
+        by_class = dict.fromkeys((y for _, y, _ in parent), 0.0)
+        for _, y, mass in node:
+            by_class[y] += mass / mass_of(node)
+        shares.append(by_class)
+    before, after = shares
+    if criterion == "variance":
+        return sum((after[y] - before[y]) * y_values[y] for y in before) ** 2
+    total = 0.0
+    for y, t in before.items():
+        c = after[y]
+        if criterion == "gini":
+            total += t * (1 - t) + (1 - 2 * t) * (c - t) - c * (1 - c)
+        else:
+            slope = -log2(t) - 1 / log(2)
+            total += -t * log2(t) + slope * (c - t) + (c * log2(c) if c > 0 else 0.0)
+    return total
 
 
 def where(node, feature, value):
@@ -88,7 +110,7 @@ def sklearn_draw(node, branch, k, decrease):
     return share_out(draws, decrease) if varying else {}
 
 
-def forest_mdi(law, k=1, *, draw=theory_draw, criterion="entropy", x=None):
+def forest_mdi(law, k=1, *, draw=theory_draw, criterion="entropy", x=None, measure="drop"):
     """Expected MDI of fully developed trees: Eq. 3 and 4, or Definition 1 at x, split by split."""
     p = law.n_features
     impurity = {"criterion": criterion, "y_values": law.y_values}
@@ -103,9 +125,10 @@ def forest_mdi(law, k=1, *, draw=theory_draw, criterion="entropy", x=None):
                 total[m] += part * mass_of(node) * decrease[m]
                 followed = list(children.values())
             else:
-                followed = [children[x[m]]]
-                after = impurity_of(followed[0], **impurity)
-                total[m] += part * (impurity_of(node, **impurity) - after)
+                child = children[x[m]]
+                followed = [child]
+                drop = impurity_of(node, **impurity) - impurity_of(child, **impurity)
+                total[m] += part * (gain_of(node, child, **impurity) if measure == "gain" else drop)
             for child in followed:
                 grow(child, (*branch, m), part)
 

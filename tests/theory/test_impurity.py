@@ -6,7 +6,14 @@ from numpy.testing import assert_allclose
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from localmdi.datasets import make_led_sample
-from localmdi.theory import Distribution, impurity, impurity_at, impurity_decrease, mean_impurity
+from localmdi.theory import (
+    Distribution,
+    divergence,
+    impurity,
+    impurity_at,
+    impurity_decrease,
+    mean_impurity,
+)
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "log_loss", "gini"])
@@ -51,3 +58,32 @@ def test_unknown_criterion_and_missing_numbers():
         impurity([0.5, 0.5], "tsallis")
     with pytest.raises(ValueError, match="pass y_values"):
         mean_impurity(Distribution([[0.5, 0.5]]), criterion="variance")
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
+def test_divergence_is_the_gap_below_the_tangent(criterion):
+    """h(t) + h'(t)(c − t) − h(c), with the derivative taken numerically along the segment."""
+    rng = np.random.default_rng(0)
+    parent, child = rng.dirichlet(np.ones(4), size=(2, 50))
+    values = {"y_values": rng.normal(size=4)}
+    step = 1e-5
+    ahead, behind = (
+        impurity(parent + sign * step * (child - parent), criterion, **values) for sign in (1, -1)
+    )
+    tangent = impurity(parent, criterion, **values) + (ahead - behind) / (2 * step)
+    expected = tangent - impurity(child, criterion, **values)
+    assert_allclose(divergence(child, parent, criterion=criterion, **values), expected, atol=1e-6)
+
+
+def test_divergence_of_laws_with_empty_classes():
+    assert divergence([1, 0, 0], [1, 1, 0]) == 1.0
+    assert divergence([0, 0, 3], [1, 1, 0]) == np.inf
+    assert divergence([2, 4], [1, 2], criterion="log_loss") == 0.0
+    assert divergence([0, 1], [1, 1], criterion="squared_error", y_values=[0, 2]) == 1.0
+
+
+def test_a_function_has_no_divergence():
+    with pytest.raises(ValueError, match=r"or \"variance\" .* for a divergence"):
+        divergence([1, 0], [1, 1], criterion=lambda law: 1 - law.max(axis=-1))
+    with pytest.raises(ValueError, match="pass y_values"):
+        divergence([1, 0], [1, 1], criterion="variance")

@@ -99,3 +99,14 @@ def test_selection_probabilities_sum_to_one():
             assert_allclose(chance.sum(axis=1), possible.any(axis=1), atol=1e-12)
             assert (chance >= 0).all()
             assert not chance[~possible].any()
+
+
+def test_measures(led):
+    x = make_led()[0][6]
+    with pytest.raises(ValueError, match='measure must be "drop" or "gain"'):
+        population_local_mdi(led, x, measure="share")
+    with pytest.raises(ValueError, match="a function was given"):
+        population_local_mdi(led, x, criterion=lambda law: 1 - law.max(axis=-1), measure="gain")
+    gain = population_local_profile(led, x, measure="gain")
+    assert_allclose(gain.sum(axis=1), population_local_mdi(led, x, measure="gain"), atol=1e-15)
+    assert (gain >= 0).all()

@@ -62,7 +62,7 @@ void BitRows::match(std::span<const std::int32_t> x, std::vector<Word>& matching
     });
 }
 
-double BitRows::impurity(const Word* set, std::vector<double>& slots) const {
+bool BitRows::add_up(const Word* set, std::vector<double>& slots) const {
     slots.assign(sample_.n_slots, 0.0);
     if (!by_class_) {
         std::int32_t label = -2;
@@ -71,7 +71,7 @@ double BitRows::impurity(const Word* set, std::vector<double>& slots) const {
             const std::int32_t here = sample_.label[row_[bit]];
             label = label == -2 || label == here ? here : -1;
         });
-        return label >= 0 ? 0.0 : impurity_(slots.data(), slots.size());
+        return label < 0;
     }
     std::size_t first = 0;
     std::size_t n_present = 0;
@@ -86,7 +86,7 @@ double BitRows::impurity(const Word* set, std::vector<double>& slots) const {
         n_present += slots[c] > 0.0;
         first = class_end_[c];
     }
-    return n_present <= 1 ? 0.0 : impurity_(slots.data(), slots.size());
+    return n_present > 1;
 }
 
 bool BitRows::varies(const Word* set, std::size_t j) const {

@@ -3,35 +3,10 @@
 #include <bit>
 #include <cmath>
 
-#include "localmdi/infinite/match_masks.hpp"
+#include "localmdi/infinite/subset_walk.hpp"
 
 namespace localmdi::infinite {
 namespace {
-
-constexpr unsigned kBlockBits = 8;    // a block of 2^8 subsets stays in the first-level cache
-constexpr unsigned kMaxTaskBits = 8;  // tasks are cut by p alone, so that threads change no bit
-
-unsigned task_bits(std::size_t p) {
-    return p <= 16 ? 0 : std::min(kMaxTaskBits, static_cast<unsigned>(p) - 16);
-}
-
-// Pascal's triangle: in a sub-cube where g is constant, subsets need only be counted.
-class Binomials {
-public:
-    explicit Binomials(std::size_t n) : width_(n + 1), table_(width_ * width_, 0.0) {
-        for (std::size_t row = 0; row < width_; ++row) {
-            table_[row * width_] = 1.0;
-            for (std::size_t k = 1; k <= row; ++k)
-                table_[row * width_ + k] =
-                    table_[(row - 1) * width_ + k - 1] + table_[(row - 1) * width_ + k];
-        }
-    }
-    double operator()(std::size_t n, std::size_t k) const { return table_[n * width_ + k]; }
-
-private:
-    std::size_t width_;
-    std::vector<double> table_;
-};
 
 class Search {
 public:
@@ -40,52 +15,19 @@ public:
           impurity_(impurity),
           interrupt_(interrupt),
           p_(masks.features.size()),
-          low_bits_(std::min<std::size_t>(p_, kBlockBits)),
+          low_bits_(block_bits(p_)),
           sums_(p_, pairs),
           choose_(p_),
-          low_sums_((p_ - low_bits_ + 1) << low_bits_, 0.0),
-          lists_(p_ + 1) {
+          blocks_(masks),
+          low_sums_((p_ - low_bits_ + 1) << low_bits_, 0.0) {
         std::vector<double> slots(masks.n_slots, 0.0);
         masks.add_row(masks.copies, slots.data());
         end_ = impurity(slots.data(), slots.size());
     }
 
-    // The sub-cube whose first high features are decided by the bits of `task`.
-    LatticeSums run(std::size_t task, unsigned bits) {
-        std::vector<std::uint32_t>& rows = lists_[p_];
-        std::uint64_t known = 0;
-        for (unsigned b = 0; b < bits; ++b)
-            if (task >> b & 1) known |= std::uint64_t{1} << (p_ - 1 - b);
-        rows.clear();
-        for (std::uint32_t i = 0; i < masks_.mask.size(); ++i)
-            if ((masks_.mask[i] & known) == known) rows.push_back(i);
-        descend(rows, p_ - bits, known);
+    LatticeSums take() {
         finish();
         return std::move(sums_);
-    }
-
-private:
-    // `free` features are undecided: bits 0 .. free - 1.
-    void descend(const std::vector<std::uint32_t>& rows, std::size_t free, std::uint64_t known) {
-        if (masks_.is_pure(rows)) return;
-        std::uint64_t common = ~std::uint64_t{0};
-        for (const std::uint32_t i : rows) common &= masks_.mask[i];
-        branch(rows, free, known, common);
-    }
-
-    void branch(const std::vector<std::uint32_t>& rows, std::size_t free, std::uint64_t known,
-                std::uint64_t common) {
-        const std::uint64_t open = free == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << free) - 1;
-        if ((open & ~common) == 0) return add_constant(rows, free, known);
-        if (free == low_bits_) return add_block(rows, known);
-        const std::uint64_t bit = std::uint64_t{1} << (free - 1);
-        branch(rows, free - 1, known, common);
-        if (common & bit) return branch(rows, free - 1, known | bit, common);
-        std::vector<std::uint32_t>& matching = lists_[free - 1];
-        matching.clear();
-        for (const std::uint32_t i : rows)
-            if (masks_.mask[i] & bit) matching.push_back(i);
-        descend(matching, free - 1, known | bit);
     }
 
     void add_constant(const std::vector<std::uint32_t>& rows, std::size_t free,
@@ -108,6 +50,30 @@ private:
         }
     }
 
+    void add_block(const std::vector<std::uint32_t>& rows, std::uint64_t known) {
+        interrupt_.check();
+        blocks_.find_present(rows);
+        blocks_.count(rows, counts_);
+        const std::size_t n = blocks_.n_subsets();
+        const std::size_t width = blocks_.width();
+        const auto size = static_cast<std::size_t>(std::popcount(known));
+        double* const kept = low_sums_.data() + (size << low_bits_);
+        double by_size[kBlockBits + 1] = {};
+        block_.resize(n);
+        for (std::size_t s = 0; s < n; ++s) {
+            const double g = impurity_(counts_.data() + s * width, width) - end_;
+            block_[s] = g;
+            kept[s] += g;
+            by_size[std::popcount(s)] += g;
+        }
+        for (std::size_t s = 0; s <= low_bits_; ++s) {
+            sums_.all[size + s] += by_size[s];
+            add_members(size + s, known, by_size[s]);
+        }
+        if (!sums_.pair.empty()) add_block_pairs(known, size);
+    }
+
+private:
     // Adds `sum`, of subsets of one size that contain the known features, to these and their pairs.
     void add_members(std::size_t size, std::uint64_t known, double sum) {
         for (std::uint64_t left = known; left != 0; left &= left - 1) {
@@ -134,28 +100,6 @@ private:
         }
     }
 
-    void add_block(const std::vector<std::uint32_t>& rows, std::uint64_t known) {
-        interrupt_.check();
-        count_supersets(rows);
-        const std::size_t n = std::size_t{1} << low_bits_;
-        const std::size_t width = present_.size();
-        const auto size = static_cast<std::size_t>(std::popcount(known));
-        double* const kept = low_sums_.data() + (size << low_bits_);
-        double by_size[kBlockBits + 1] = {};
-        block_.resize(n);
-        for (std::size_t s = 0; s < n; ++s) {
-            const double g = impurity_(counts_.data() + s * width, width) - end_;
-            block_[s] = g;
-            kept[s] += g;
-            by_size[std::popcount(s)] += g;
-        }
-        for (std::size_t s = 0; s <= low_bits_; ++s) {
-            sums_.all[size + s] += by_size[s];
-            add_members(size + s, known, by_size[s]);
-        }
-        if (!sums_.pair.empty()) add_block_pairs(known, size);
-    }
-
     void add_block_pairs(std::uint64_t known, std::size_t size) {
         std::vector<double> by_size((low_bits_ + 1) * low_bits_, 0.0);
         for (std::size_t s = 0; s < block_.size(); ++s)
@@ -167,22 +111,6 @@ private:
             low_member_.assign(first, first + static_cast<std::ptrdiff_t>(low_bits_));
             add_mixed_pairs(size + s, known, low_bits_);
         }
-    }
-
-    // counts_[S][c]: rows that equal x on S, by the slots that occur among them.
-    void count_supersets(const std::vector<std::uint32_t>& rows) {
-        masks_.find_present(rows, present_, place_);
-        const std::size_t width = present_.size();
-        const std::size_t n = std::size_t{1} << low_bits_;
-        counts_.assign(n * width, 0.0);
-        for (const std::uint32_t i : rows)
-            masks_.add_row(i, counts_.data() + (masks_.mask[i] & (n - 1)) * width, place_.data());
-        for (std::size_t step = width; step < n * width; step *= 2)
-            for (std::size_t base = 0; base < n * width; base += 2 * step) {
-                double* const without = counts_.data() + base;
-                const double* const with = without + step;
-                for (std::size_t i = 0; i < step; ++i) without[i] += with[i];
-            }
     }
 
     // The low features' own sums were kept per subset, so that a block adds each number once.
@@ -206,12 +134,14 @@ private:
     std::size_t low_bits_;
     LatticeSums sums_;
     Binomials choose_;
+    BlockCounts blocks_;
     std::vector<double> low_sums_;  // [size of the known part][low subset]
-    std::vector<std::vector<std::uint32_t>> lists_;
     std::vector<double> slots_, low_member_, counts_, block_;
-    std::vector<std::int32_t> present_, place_;
     double end_ = 0.0;
 };
+
+// Additions that take as long as one summand of a gain: measured, mostly a logarithm.
+double slope_cost(Criterion criterion) { return criterion == Criterion::entropy ? 20.0 : 4.0; }
 
 }  // namespace
 
@@ -227,23 +157,16 @@ void LatticeSums::add(const LatticeSums& other) {
 LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
                             LatticeQuestion question, std::size_t n_threads, Interrupt& interrupt) {
     const MatchMasks masks(sample, question.row, question.all_features);
-    const std::size_t p = masks.features.size();
-    const unsigned bits = task_bits(p);
-    std::vector<LatticeSums> parts(std::size_t{1} << bits);
-    support::parallel_for(parts.size(), n_threads, interrupt, [&] {
-        return [&](std::size_t task) {
-            parts[task] = Search(masks, impurity, question.pairs, interrupt).run(task, bits);
-        };
-    });
-    LatticeAnswer answer{masks.features, LatticeSums(p, question.pairs)};
-    for (const LatticeSums& part : parts) answer.sums.add(part);
-    return answer;
+    LatticeSums sums =
+        walk_subsets(masks, LatticeSums(masks.features.size(), question.pairs), n_threads,
+                     interrupt, [&] { return Search(masks, impurity, question.pairs, interrupt); });
+    return {masks.features, std::move(sums)};
 }
 
-double estimate_lattice(const Sample& sample, LatticeQuestion question) {
+double estimate_lattice(const Sample& sample, LatticeQuestion question, Measure measure) {
     const MatchMasks masks(sample, question.row, question.all_features);
     const std::size_t p = masks.features.size();
-    const std::size_t low_bits = std::min<std::size_t>(p, kBlockBits);
+    const std::size_t low_bits = block_bits(p);
     const std::size_t high_bits = p - low_bits;
     const auto n = static_cast<double>(sample.n_rows());
     // Rows that can make a list impure, by the number of high features that they share with x.
@@ -261,7 +184,15 @@ double estimate_lattice(const Sample& sample, LatticeQuestion question) {
         if (blocks == 0.0) continue;
         const double slots =
             std::min(static_cast<double>(masks.n_slots), 1.0 + listed / blocks) + 2.0;
-        const double per_subset = slots * (2.0 + static_cast<double>(low_bits) / 2.0);
+        const double adding = static_cast<double>(low_bits) / 2.0;
+        double per_subset = slots * (2.0 + adding);
+        if (measure == Measure::gain) {
+            // A block of its own for every high feature that was left out, and the edges.
+            const auto left_out = static_cast<double>(high_bits - t);
+            per_subset = slots * ((1.0 + left_out) * (2.0 + adding) +
+                                  (left_out + adding) * slope_cost(sample.criterion));
+            listed *= 1.0 + left_out;
+        }
         total += 4.0 * listed + std::ldexp(blocks * per_subset, static_cast<int>(low_bits));
     }
     return total;

@@ -66,15 +66,44 @@ Ways ways_from(const BitRows& rows, const Set& at, const std::vector<Word>& matc
     return ways;
 }
 
+// The amounts of the edges that leave a set.
+class Amounts {
+public:
+    Amounts(const Sample& sample, const BitRows& rows, Measure measure)
+        : rows_(rows), gain_(sample), measure_(measure) {}
+
+    // Returns the impurity of the set.
+    double leave(const Set& at) {
+        impurity_ = rows_.impurity(at.data(), from_);
+        if (measure_ == Measure::gain) gain_.to_law(from_.data(), from_.size());
+        return impurity_;
+    }
+
+    double reach(const Set& below) {
+        if (measure_ == Measure::drop) return impurity_ - rows_.impurity(below.data(), to_);
+        rows_.add_up(below.data(), to_);
+        gain_.to_law(to_.data(), to_.size());
+        return gain_(from_.data(), to_.data(), to_.size());
+    }
+
+private:
+    const BitRows& rows_;
+    Gain gain_;
+    Measure measure_;
+    double impurity_ = 0.0;
+    std::vector<double> from_, to_;
+};
+
 }  // namespace
 
 RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
-                              std::span<const std::int32_t> x, Unseen unseen, double budget,
-                              double* values, Interrupt& interrupt) {
+                              const RowSetQuestion& question, double* values,
+                              Interrupt& interrupt) {
     std::vector<Word> matching;
-    rows.match(x, matching);
+    rows.match(question.x, matching);
     const double cost = static_cast<double>(sample.n_features * rows.n_words());
-    std::vector<double> slots;
+    double budget = question.budget;
+    Amounts amounts(sample, rows, question.rules.measure);
     std::map<int, Sets> by_size;
     by_size[size_of(rows.all())][rows.all()] = {1.0, 1.0};
     RowSetAnswer answer;
@@ -86,15 +115,17 @@ RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
         for (const auto& [at, reach] : sets) {
             interrupt.check();
             if ((budget -= cost) < 0.0) return answer;
-            const double impurity = rows.impurity(at.data(), slots);
-            const Ways ways =
-                impurity == 0.0 ? Ways{} : ways_from(rows, at, matching, sample.n_features, unseen);
+            const double impurity = amounts.leave(at);
+            const Ways ways = impurity == 0.0 ? Ways{}
+                                              : ways_from(rows, at, matching, sample.n_features,
+                                                          question.rules.unseen);
             budget -= kPerSet * static_cast<double>(ways.smaller.size());
             const std::size_t n_ways = ways.smaller.size() + ways.n_empty;
             if (n_ways == 0) answer.support += reach.supported;
             // Skipped features are drawn again; otherwise a feature that leaves no row ends the
             // path.
-            const std::size_t n_drawn = unseen == Unseen::Skip ? ways.smaller.size() : n_ways;
+            const std::size_t n_drawn =
+                question.rules.unseen == Unseen::Skip ? ways.smaller.size() : n_ways;
             if (n_drawn == 0) answer.residual += reach.any * impurity;
             else
                 answer.residual += reach.any * impurity *
@@ -102,8 +133,7 @@ RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
                                    static_cast<double>(n_drawn);
             for (std::size_t k = 0; k < ways.smaller.size(); ++k) {
                 const double part = reach.any / static_cast<double>(n_drawn);
-                values[ways.smaller[k]] +=
-                    part * (impurity - rows.impurity(ways.below[k].data(), slots));
+                values[ways.smaller[k]] += part * amounts.reach(ways.below[k]);
                 Reach& next = by_size[size_of(ways.below[k])][ways.below[k]];
                 next.any += part;
                 next.supported += reach.supported / static_cast<double>(n_ways);

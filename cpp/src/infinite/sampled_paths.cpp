@@ -13,16 +13,19 @@ constexpr std::size_t kPartsMemory = std::size_t{1} << 25;
 
 class Follower {
 public:
-    Follower(const Sample& sample, const BitRows& rows, Unseen unseen)
+    Follower(const Sample& sample, const BitRows& rows, const PathRange& range)
         : rows_(rows),
-          unseen_(unseen),
+          gain_(sample),
+          unseen_(range.rules.unseen),
+          measure_(range.rules.measure),
           p_(sample.n_features),
           words_(rows.n_words()),
           order_(p_),
           at_(words_),
           below_(words_),
           value_(p_, 0.0) {
-        root_ = rows.impurity(rows.all().data(), slots_);
+        root_ = rows.impurity(rows.all().data(), root_law_);
+        gain_.to_law(root_law_.data(), root_law_.size());
     }
 
     void look_from(std::span<const std::int32_t> x) {
@@ -51,6 +54,7 @@ public:
 private:
     void follow(double* out) {
         at_ = rows_.all();
+        law_ = root_law_;
         double impurity = root_;
         bool supported = true;
         for (std::size_t k = 0; k < p_ && !is_end(impurity); ++k) {
@@ -65,12 +69,20 @@ private:
             }
             const double after = rows_.impurity(below_.data(), slots_);
             if (value_[j] == 0.0) touched_.push_back(j);
-            value_[j] += impurity - after;
+            value_[j] += amount(impurity, after);
             impurity = after;
             at_.swap(below_);
         }
         out[2 * p_] += impurity / 2.0;
         out[2 * p_ + 1] += supported ? 0.5 : 0.0;
+    }
+
+    // Of the edge to the rows whose sums are in slots_; their law takes the place of the law above.
+    double amount(double before, double after) {
+        if (measure_ == Measure::drop) return before - after;
+        gain_.to_law(slots_.data(), slots_.size());
+        law_.swap(slots_);
+        return gain_(slots_.data(), law_.data(), law_.size());
     }
 
     // Pure, or only copies of x: no feature can change anything below.
@@ -98,13 +110,15 @@ private:
     }
 
     const BitRows& rows_;
+    Gain gain_;
     Unseen unseen_;
+    Measure measure_;
     std::size_t p_, words_;
     bool known_ = false;
     double root_ = 0.0;
     std::vector<std::uint32_t> order_, touched_;
     std::vector<Word> matching_, at_, below_;
-    std::vector<double> value_, slots_;
+    std::vector<double> value_, slots_, law_, root_law_;
 };
 
 }  // namespace
@@ -123,7 +137,7 @@ void sample_paths(const Sample& sample, std::span<const std::int32_t> x, const P
         const std::size_t count = std::min(slice, n_tasks - start);
         parts.assign(count * width, 0.0);
         support::parallel_for(count, n_threads, interrupt, [&] {
-            auto follower = std::make_shared<Follower>(sample, rows, range.unseen);
+            auto follower = std::make_shared<Follower>(sample, rows, range);
             return [&, follower, seen = n_rows](std::size_t task) mutable {
                 const std::size_t row = (start + task) / n_chunks;
                 const std::uint64_t chunk = (start + task) % n_chunks;

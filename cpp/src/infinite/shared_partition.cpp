@@ -65,10 +65,12 @@ struct Level {
 
 class Partition {
 public:
-    Partition(const Sample& sample, const Impurity& impurity, const std::vector<std::size_t>& order,
-              Interrupt& interrupt)
+    Partition(const Sample& sample, const Impurity& impurity, Measure measure,
+              const std::vector<std::size_t>& order, Interrupt& interrupt)
         : sample_(sample),
           impurity_(impurity),
+          gain_(sample),
+          measure_(measure),
           interrupt_(interrupt),
           n_(sample.n_rows()),
           p_(sample.n_features),
@@ -78,7 +80,9 @@ public:
           end_(n_),
           slots_(sample.n_slots),
           values_(n_ * p_),
-          constant_(n_) {
+          constant_(n_),
+          known_(p_, false),
+          place_(sample.n_slots, 0) {
         const auto most = std::max_element(sample.codes.begin(), sample.codes.end());
         count_.resize(most == sample.codes.end() ? 2 : static_cast<std::size_t>(*most) + 2);
         for (std::size_t j = 0; j < p_; ++j)
@@ -90,11 +94,11 @@ public:
     void run(std::size_t task, unsigned bits) {
         start();
         std::size_t depth = 0;
-        for (std::size_t j = 0; j < bits; ++j)
-            if (task >> j & 1) {
-                refine(depth, j);
-                ++depth;
-            }
+        for (std::size_t j = 0; j < bits; ++j) {
+            known_[j] = task >> j & 1;
+            if (known_[j]) refine(depth++, j);
+        }
+        if (measure_ == Measure::gain) return search_edges(depth, bits);
         search(depth, bits);
         const Level& level = levels_[depth];
         for (std::size_t j = 0; j < bits; ++j)
@@ -143,6 +147,68 @@ private:
         for (const Item& item : level.items) column[item.row].add(-item.below);
     }
 
+    // Adds w(|S|) times the gain of S → S + m for every m that is not in S.
+    void search_edges(std::size_t depth, std::size_t first) {
+        interrupt_.check();
+        const Level& level = levels_[depth];
+        if (level.items.empty()) return;
+        std::uint32_t start = 0;
+        for (const std::uint32_t stop : level.group_end) {
+            leave_group(level, start, stop);
+            for (std::size_t j = 0; j < p_; ++j)
+                if (!known_[j]) add_gains(level, j, start, stop, weight_.w(depth));
+            start = stop;
+        }
+        for (std::size_t j = first; j < p_; ++j) {
+            refine(depth, j);
+            known_[j] = true;
+            search_edges(depth + 1, j + 1);
+            known_[j] = false;
+        }
+    }
+
+    // parent_: the law of a group, by the slots that occur; place_: where each of these is.
+    void leave_group(const Level& level, std::uint32_t start, std::uint32_t stop) {
+        group_.clear();
+        for (std::uint32_t k = start; k < stop; ++k) group_.push_back(level.items[k].row);
+        add_up(group_, parent_);
+        for (std::size_t c = 0; c < present_.size(); ++c) place_[present_[c]] = c;
+        gain_.to_law(parent_.data(), parent_.size());
+    }
+
+    void add_gains(const Level& level, std::size_t j, std::uint32_t start, std::uint32_t stop,
+                   double weight) {
+        const std::int32_t* const column = columns_.data() + j * n_;
+        const auto code_at = [&](std::uint32_t k) { return column[level.items[k].row]; };
+        if (is_constant(level, column, start, stop)) return;
+        sort_by_code(level, column, start, stop);
+        for (std::size_t a = 0, b = 0; a < sorted_.size(); a = b) {
+            child_.assign(parent_.size(), 0.0);
+            const std::int32_t code = code_at(sorted_[a]);
+            for (; b < sorted_.size() && code_at(sorted_[b]) == code; ++b)
+                add_to_child(level.items[sorted_[b]].row);
+            gain_.to_law(child_.data(), child_.size());
+            const double term = weight * gain_(parent_.data(), child_.data(), parent_.size());
+            for (std::size_t k = a; k < b; ++k)
+                values_[j * n_ + level.items[sorted_[k]].row].add(term);
+        }
+    }
+
+    void add_to_child(std::uint32_t row) {
+        for (auto e = static_cast<std::size_t>(sample_.entry_offset[row]);
+             e < static_cast<std::size_t>(sample_.entry_offset[row + 1]); ++e)
+            child_[place_[static_cast<std::size_t>(sample_.entry_slot[e])]] +=
+                sample_.entry_weight[e];
+    }
+
+    static bool is_constant(const Level& level, const std::int32_t* column, std::uint32_t start,
+                            std::uint32_t stop) {
+        const std::int32_t first = column[level.items[start].row];
+        std::uint32_t k = start + 1;
+        while (k < stop && column[level.items[k].row] == first) ++k;
+        return k == stop;
+    }
+
     // Splits the groups of a level by feature j into the next level.
     void refine(std::size_t depth, std::size_t j) {
         const Level& from = levels_[depth];
@@ -159,10 +225,7 @@ private:
     void split_group(const Level& from, Level& to, const std::int32_t* column, std::uint32_t start,
                      std::uint32_t stop) {
         const auto code_at = [&](std::uint32_t k) { return column[from.items[k].row]; };
-        const std::int32_t first = code_at(start);
-        std::uint32_t k = start + 1;
-        while (k < stop && code_at(k) == first) ++k;
-        if (k == stop) return copy_group(from, to, start, stop);
+        if (is_constant(from, column, start, stop)) return copy_group(from, to, start, stop);
         if (stop - start == 2) return;  // two rows, now each alone
         sort_by_code(from, column, start, stop);
         for (std::size_t a = 0, b = 0; a < sorted_.size(); a = b) {
@@ -216,39 +279,44 @@ private:
         return rows.size() == 1 || (label >= 0 && std::all_of(rows.begin(), rows.end(), same));
     }
 
-    // Only the slots that occur are visited: most groups are small and classes may be many.
     double impurity_of(const std::vector<std::uint32_t>& rows) {
-        if (sample_.criterion == Criterion::variance) {
-            std::fill(slots_.begin(), slots_.end(), 0.0);
-            for (const std::uint32_t i : rows) sample_.add_row(i, slots_.data());
-            return impurity_(slots_.data(), slots_.size());
-        }
+        add_up(rows, occurring_);
+        return impurity_(occurring_.data(), occurring_.size());
+    }
+
+    // The sums of the slots in present_. Only those that occur are visited: most groups are small
+    // and classes may be many. The slots of the variance have fixed places.
+    void add_up(const std::vector<std::uint32_t>& rows, std::vector<double>& sums) {
+        const bool fixed = sample_.criterion == Criterion::variance;
         present_.clear();
+        if (fixed) present_ = {0, 1, 2};
         for (const std::uint32_t i : rows)
             for (auto e = static_cast<std::size_t>(sample_.entry_offset[i]);
                  e < static_cast<std::size_t>(sample_.entry_offset[i + 1]); ++e) {
                 const auto slot = static_cast<std::size_t>(sample_.entry_slot[e]);
-                if (slots_[slot] == 0.0) present_.push_back(slot);
+                if (!fixed && slots_[slot] == 0.0) present_.push_back(slot);
                 slots_[slot] += sample_.entry_weight[e];
             }
-        occurring_.clear();
+        sums.clear();
         for (const std::size_t slot : present_) {
-            occurring_.push_back(slots_[slot]);
+            sums.push_back(slots_[slot]);
             slots_[slot] = 0.0;
         }
-        return impurity_(occurring_.data(), occurring_.size());
     }
 
     const Sample& sample_;
     const Impurity& impurity_;
+    Gain gain_;
+    Measure measure_;
     Interrupt& interrupt_;
     std::size_t n_, p_;
     ShapleyWeights weight_;
     std::vector<Level> levels_;
     std::vector<std::int32_t> columns_;
-    std::vector<double> end_, slots_, occurring_;
+    std::vector<double> end_, slots_, occurring_, parent_, child_;
     std::vector<Sum> values_, constant_;
-    std::vector<std::size_t> present_;
+    std::vector<bool> known_;  // the features of S
+    std::vector<std::size_t> present_, place_;
     std::vector<std::uint32_t> sorted_, group_;
     std::vector<std::uint32_t> count_;  // one more than the largest number of categories
 };
@@ -277,8 +345,8 @@ double count_listed(const Sample& sample, std::span<const std::uint32_t> feature
 
 }  // namespace
 
-void shared_partition(const Sample& sample, const Impurity& impurity, double* values,
-                      std::size_t n_threads, Interrupt& interrupt) {
+void shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
+                      double* values, std::size_t n_threads, Interrupt& interrupt) {
     // Tasks and lanes follow from the sizes alone, so that the number of threads changes no bit.
     constexpr std::size_t kLanes = 8;
     constexpr std::size_t kLaneMemory = std::size_t{1} << 25;
@@ -290,7 +358,7 @@ void shared_partition(const Sample& sample, const Impurity& impurity, double* va
     std::vector<std::vector<double>> parts(lanes);
     support::parallel_for(lanes, n_threads, interrupt, [&] {
         return [&](std::size_t lane) {
-            Partition partition(sample, impurity, order, interrupt);
+            Partition partition(sample, impurity, measure, order, interrupt);
             for (std::size_t task = lane; task >> bits == 0; task += lanes)
                 partition.run(task, bits);
             parts[lane].assign(size, 0.0);
@@ -302,7 +370,7 @@ void shared_partition(const Sample& sample, const Impurity& impurity, double* va
         for (std::size_t k = 0; k < size; ++k) values[k] += part[k];
 }
 
-double estimate_shared_partition(const Sample& sample) {
+double estimate_shared_partition(const Sample& sample, Measure measure) {
     constexpr int kSets = 8;
     std::vector<std::uint32_t> order(sample.n_features);
     double visits = 0.0;
@@ -314,7 +382,8 @@ double estimate_shared_partition(const Sample& sample) {
             listed += count_listed(sample, {order.data(), s});
         }
         if (listed == 0.0) break;
-        visits += n_sets * listed / kSets;
+        const std::size_t n_edges = measure == Measure::gain ? sample.n_features - s : 1;
+        visits += n_sets * listed / kSets * static_cast<double>(n_edges);
         n_sets *= static_cast<double>(sample.n_features - s) / static_cast<double>(s + 1);
     }
     return 2.0 * visits + static_cast<double>(sample.n_rows());

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "localmdi/infinite/lattice.hpp"
+#include "localmdi/infinite/lattice_gain.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
 #include "localmdi/infinite/sampled_pairs.hpp"
@@ -68,12 +68,13 @@ void all_ways_agree() {
     const BitRows rows(data.sample);
     Interrupt interrupt;
     std::vector<double> shared(n * p);
-    shared_partition(data.sample, impurity, shared.data(), 2, interrupt);
+    shared_partition(data.sample, impurity, Measure::drop, shared.data(), 2, interrupt);
     for (std::size_t row = 0; row < n; row += 5) {
         std::vector<double> dual(p), sets(p, 0.0);
         row_dual(data.sample, impurity, row, dual.data(), interrupt);
-        const RowSetAnswer answer = forward_row_sets(data.sample, rows, data.sample.row(row),
-                                                     Unseen::Stop, 1e12, sets.data(), interrupt);
+        const RowSetAnswer answer = forward_row_sets(
+            data.sample, rows, {data.sample.row(row), {Unseen::Stop, Measure::drop}, 1e12},
+            sets.data(), interrupt);
         CHECK(answer.complete && close(answer.support, 1.0) && close(answer.residual, 0.0));
         const std::vector<double> block = block_search(data.sample, row, interrupt);
         for (std::size_t j = 0; j < p; ++j)
@@ -82,13 +83,86 @@ void all_ways_agree() {
     }
 }
 
+std::vector<double> block_search_gain(const Sample& sample, std::size_t row, Interrupt& interrupt) {
+    const LatticeGain answer = solve_lattice_gain(sample, {row}, 2, interrupt);
+    const std::size_t p = answer.features.size();
+    const ShapleyWeights weight(p);
+    std::vector<double> values(sample.n_features, 0.0);
+    for (std::size_t k = 0; k < p; ++k)
+        for (std::size_t m = 0; m < p; ++m)
+            values[answer.features[m]] += weight.w(k) * answer.sums.edge[k * p + m];
+    return values;
+}
+
+void gains_of_the_exclusive_or() {
+    const Data data(2, {0, 0, 0, 1, 1, 0, 1, 1}, {0, 1, 1, 0});
+    Interrupt interrupt;
+    for (std::size_t row = 0; row < 4; ++row)
+        for (const double value : block_search_gain(data.sample, row, interrupt))
+            CHECK(close(value, 0.5));
+}
+
+void all_ways_agree_on_gains() {
+    constexpr std::size_t p = 18;
+    constexpr std::size_t n = 11;
+    std::mt19937 random(2);
+    std::vector<std::int32_t> x, y;
+    for (std::size_t i = 0; i < n * p; ++i) x.push_back(static_cast<std::int32_t>(random() % 3));
+    for (std::size_t i = 0; i < n; ++i) y.push_back(static_cast<std::int32_t>(random() % 3));
+    const Data data(p, x, y);
+    const Impurity impurity(data.sample);
+    const BitRows rows(data.sample);
+    Interrupt interrupt;
+    std::vector<double> shared(n * p), drops(n * p);
+    shared_partition(data.sample, impurity, Measure::gain, shared.data(), 2, interrupt);
+    shared_partition(data.sample, impurity, Measure::drop, drops.data(), 2, interrupt);
+    for (std::size_t row = 0; row < n; row += 5) {
+        std::vector<double> sets(p, 0.0);
+        const RowSetAnswer answer = forward_row_sets(
+            data.sample, rows, {data.sample.row(row), {Unseen::Skip, Measure::gain}, 1e12},
+            sets.data(), interrupt);
+        CHECK(answer.complete && close(answer.support, 1.0));
+        const std::vector<double> block = block_search_gain(data.sample, row, interrupt);
+        for (std::size_t j = 0; j < p; ++j)
+            CHECK(block[j] >= 0 && close(block[j], sets[j]) &&
+                  close(block[j], shared[row * p + j]));
+    }
+    for (std::size_t j = 0; j < p; ++j) {
+        double difference = 0;
+        for (std::size_t row = 0; row < n; ++row)
+            difference += shared[row * p + j] - drops[row * p + j];
+        CHECK(close(difference, 0.0));
+    }
+}
+
+// Six of one class to four of the other are three to two.
+void equal_proportions_gain_exactly_nothing() {
+    const Data data(1, {0, 1, 0, 1}, {0, 0, 1, 1});
+    const Gain gain(data.sample);
+    std::vector<double> parent{6, 4, 0}, child{3, 2, 0};
+    gain.to_law(parent.data(), 3);
+    gain.to_law(child.data(), 3);
+    CHECK(gain(parent.data(), child.data(), 3) == 0.0);
+    child = {1, 0, 0};
+    CHECK(close(gain(parent.data(), child.data(), 3), std::log2(10.0 / 6.0)));
+}
+
+void sampled_gains_are_those_of_both_orders() {
+    const Data data(2, {0, 0, 0, 1, 1, 0, 1, 1}, {0, 1, 1, 0});
+    Interrupt interrupt;
+    std::vector<double> values(8, 0.0), squares(8, 0.0), residual(4, 0.0), support(4, 0.0);
+    sample_paths(data.sample, data.codes, {7, 0, 10, {Unseen::Skip, Measure::gain}},
+                 {values.data(), squares.data(), residual.data(), support.data()}, 2, interrupt);
+    for (const double value : values) CHECK(close(value / 10, 0.5));
+}
+
 void sampled_paths_add_up_and_ignore_threads() {
     const Data data(3, {0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0}, {0, 1, 2, 0});
     Interrupt interrupt;
     std::vector<double> sums[2];
     for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
         std::vector<double> values(12, 0.0), squares(12, 0.0), residual(4, 0.0), support(4, 0.0);
-        sample_paths(data.sample, data.codes, {7, 0, 100, Unseen::Skip},
+        sample_paths(data.sample, data.codes, {7, 0, 100, {Unseen::Skip, Measure::drop}},
                      {values.data(), squares.data(), residual.data(), support.data()}, n_threads,
                      interrupt);
         for (std::size_t i = 0; i < 4; ++i) {
@@ -109,6 +183,10 @@ void sampled_paths_add_up_and_ignore_threads() {
 int main() {
     exclusive_or_is_shared();
     all_ways_agree();
+    gains_of_the_exclusive_or();
+    all_ways_agree_on_gains();
+    equal_proportions_gain_exactly_nothing();
+    sampled_gains_are_those_of_both_orders();
     sampled_paths_add_up_and_ignore_threads();
     return 0;
 }

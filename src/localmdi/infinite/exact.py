@@ -1,7 +1,8 @@
 """Exact values of the infinite forest at distinct rows: the ways, and which one is cheapest.
 
 What each way computes is explained in ``docs/theory/algorithms.md``, "Exact local MDI of the
-infinite forest". The choice goes by counted operations, so it is the same on every machine.
+infinite forest" and "Gain". The choice goes by counted operations, so it is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from localmdi import _core
 from localmdi._text import count
 
 if TYPE_CHECKING:
@@ -19,12 +21,11 @@ if TYPE_CHECKING:
 
     from localmdi.infinite.categorical_sample import Sample
     from localmdi.infinite.encoder import Codes
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.typing import FloatArray, IntArray, Measure
 
 __all__ = [
     "BUDGET",
     "LIMIT",
-    "UNSEEN",
     "Method",
     "Plan",
     "Run",
@@ -32,24 +33,29 @@ __all__ = [
     "cheapest",
     "exact_profile",
     "exact_rows",
+    "path_rules",
     "refuse",
     "unseen_rows",
 ]
 
 Method: TypeAlias = Literal["auto", "exact", "sampled"]
 Unseen: TypeAlias = Literal["skip", "stop", "tree"]
-UNSEEN: dict[Unseen, int] = {"skip": 0, "stop": 1, "tree": 2}
+
+_UNSEEN: dict[Unseen, int] = {"skip": 0, "stop": 1, "tree": 2}
 
 # Operations are additions of the block search; about four of them take a nanosecond. A visit of
-# the shared partition and a set of the row dual were measured against them.
+# the shared partition, a set of the row dual and an edge between row sets were measured against
+# them.
 BUDGET = 1e10
 LIMIT = 2e12
-_PER_VISIT = 40.0
+_PER_VISIT: dict[Measure, float] = {"drop": 40.0, "gain": 60.0}
 _PER_DUAL_SET = 20.0
+_PER_EDGE = 400.0
 _OPERATIONS_PER_SECOND = 4e9
 
 _MAX_LATTICE_FEATURES = 62
 _MAX_DUAL_ROWS = 20
+_MAX_ROW_SET_ROWS = 16
 _ROWS_LOOKED_AT = 8
 
 
@@ -67,7 +73,7 @@ class Plan:
 
     Parameters
     ----------
-    method : {"block search", "shared partition", "row dual"}
+    method : {"block search", "shared partition", "row dual", "row sets"}
         The way.
     operations : float
         Counted, or estimated from random descents with a fixed seed.
@@ -85,7 +91,9 @@ class Plan:
         return self.operations / _OPERATIONS_PER_SECOND
 
 
-def cheapest(sample: Sample, rows: IntArray, *, all_features: bool = False) -> Plan:
+def cheapest(
+    sample: Sample, rows: IntArray, *, all_features: bool = False, measure: Measure = "drop"
+) -> Plan:
     """Return the cheapest exact way for some of the distinct rows of a sample.
 
     Parameters
@@ -97,6 +105,9 @@ def cheapest(sample: Sample, rows: IntArray, *, all_features: bool = False) -> P
     all_features : bool
         Whether features that never differ take part (for profiles and interactions, which only
         the block search knows).
+    measure : {"drop", "gain"}
+        The amount of an edge. A gain is no difference of two impurities, which the row dual
+        needs; where there are few distinct rows, there are few row sets as well.
 
     Examples
     --------
@@ -106,14 +117,14 @@ def cheapest(sample: Sample, rows: IntArray, *, all_features: bool = False) -> P
     >>> cheapest(sample, np.arange(12)).method
     'row dual'
     """
-    plans = [_block(sample, rows, all_features=all_features)]
+    plans = [_block(sample, rows, all_features=all_features, measure=measure)]
     if not all_features:
-        plans.append(_dual(sample, rows))
+        plans.append(_dual(sample, rows) if measure == "drop" else _row_sets(sample, rows))
         # Counting for all rows takes sorting them often: not worth it where one row is cheap.
         n, p = sample.shape
         looking = 8.0 * n * p * (p + 40.0 * np.log2(n + 1.0))
         if min(plan.operations for plan in plans) > looking:
-            plans.append(_shared(sample))
+            plans.append(_shared(sample, measure=measure))
     return min(plans, key=lambda plan: plan.operations)
 
 
@@ -134,7 +145,7 @@ def refuse(plan: Plan) -> ValueError:
     )
 
 
-def _block(sample: Sample, rows: IntArray, *, all_features: bool) -> Plan:
+def _block(sample: Sample, rows: IntArray, *, all_features: bool, measure: Measure) -> Plan:
     looked_at = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_LOOKED_AT)).astype(int)]
     n_features = sample.shape[1]
     per_row = 0.0
@@ -146,15 +157,14 @@ def _block(sample: Sample, rows: IntArray, *, all_features: bool) -> Plan:
             # Without a look at the data: every subset, and the slots of each.
             per_row += 2.0 ** min(free, 1000) * 6 * (sample.sums.shape[1] + 2)
         else:
-            per_row += sample.kernel.lattice_cost(row, all_features)
+            per_row += sample.kernel.lattice_cost(row, all_features, measure == "gain")
     return Plan("block search", per_row / max(len(looked_at), 1) * len(rows), 1e6)
 
 
-def _shared(sample: Sample) -> Plan:
+def _shared(sample: Sample, *, measure: Measure) -> Plan:
     n, p = sample.shape
-    return Plan(
-        "shared partition", _PER_VISIT * sample.kernel.shared_partition_cost(), 80.0 * n * p
-    )
+    visits = sample.kernel.shared_partition_cost(measure == "gain")
+    return Plan("shared partition", _PER_VISIT[measure] * visits, 80.0 * n * p)
 
 
 def _dual(sample: Sample, rows: IntArray) -> Plan:
@@ -166,6 +176,16 @@ def _dual(sample: Sample, rows: IntArray) -> Plan:
     return Plan("row dual", operations if possible else float("inf"), 24.0 * n_sets)
 
 
+def _row_sets(sample: Sample, rows: IntArray) -> Plan:
+    n, p = sample.shape
+    # Every set of the other rows may occur, and is left by at most every feature.
+    n_sets = 2.0 ** min(n - 1, p, 1000)
+    words = np.ceil(n / 64) + sample.sums.shape[1]
+    operations = len(rows) * n_sets * p * (words + _PER_EDGE)
+    possible = n - 1 <= _MAX_ROW_SET_ROWS
+    return Plan("row sets", operations if possible else float("inf"), n_sets * (8 * words + 100))
+
+
 def _time(seconds: float) -> str:
     for unit, size in (("year", 3.15e7), ("day", 86400.0), ("hour", 3600.0)):
         if seconds >= size:
@@ -173,11 +193,13 @@ def _time(seconds: float) -> str:
     return count(round(seconds), "second")
 
 
-def exact_rows(sample: Sample, rows: IntArray, *, plan: Plan, run: Run) -> FloatArray:
-    """Return the local MDI of distinct rows of the sample, (n_rows, n_features)."""
+def exact_rows(
+    sample: Sample, rows: IntArray, *, plan: Plan, run: Run, measure: Measure = "drop"
+) -> FloatArray:
+    """Return the local importances of distinct rows of the sample, (n_rows, n_features)."""
     if plan.method == "shared partition":
         values = np.empty(sample.shape)
-        sample.kernel.shared_partition(values, run.n_threads)
+        sample.kernel.shared_partition(measure == "gain", values, run.n_threads)
         run.advance(len(rows))
         return values[rows]
     if plan.method == "row dual":
@@ -185,16 +207,23 @@ def exact_rows(sample: Sample, rows: IntArray, *, plan: Plan, run: Run) -> Float
         sample.kernel.row_dual(rows, values, run.n_threads)
         run.advance(len(rows))
         return values
+    if plan.method == "row sets":
+        # On rows of the sample all rules for unseen values are the same.
+        return unseen_rows(
+            sample, sample.codes[rows], unseen="skip", budget=np.inf, run=run, measure=measure
+        )[0]
     values = np.zeros((len(rows), sample.shape[1]))
     for i, row in enumerate(rows.tolist()):
-        features, total, member, _ = sample.kernel.lattice(row, False, False, run.n_threads)
-        values[i, features] = _profile(total, member).sum(axis=1)
+        features, terms = _search(sample, row, all_features=False, measure=measure, run=run)
+        values[i, features] = terms.sum(axis=1)
         run.advance(1)
     return values
 
 
-def exact_profile(sample: Sample, rows: IntArray, *, run: Run) -> FloatArray:
-    """Return the local MDI of distinct rows by the size of the context, (n_rows, p, p).
+def exact_profile(
+    sample: Sample, rows: IntArray, *, run: Run, measure: Measure = "drop"
+) -> FloatArray:
+    """Return the local importances of distinct rows by the size of the context, (n_rows, p, p).
 
     Examples
     --------
@@ -207,33 +236,53 @@ def exact_profile(sample: Sample, rows: IntArray, *, run: Run) -> FloatArray:
     n_features = sample.shape[1]
     profile = np.zeros((len(rows), n_features, n_features))
     for i, row in enumerate(rows.tolist()):
-        features, total, member, _ = sample.kernel.lattice(row, True, False, run.n_threads)
-        profile[i, features] = _profile(total, member)
+        features, terms = _search(sample, row, all_features=True, measure=measure, run=run)
+        profile[i, features] = terms
         run.advance(1)
     return profile
 
 
-def _profile(total: FloatArray, member: FloatArray) -> FloatArray:
-    """Eq. 11 from the sums of g by size: w(k) [Σ_{S∌m} g(S) − Σ_{T∋m} g(T)], |S| = k, |T| = k + 1.
+def _search(
+    sample: Sample, row: int, *, all_features: bool, measure: Measure, run: Run
+) -> tuple[IntArray, FloatArray]:
+    """Search the lattice of a row: its features, and the terms of Eq. 11 by feature and size k.
 
-    g(S) is the impurity of the rows that equal x on S, less that of x itself.
+    The drop comes from sums of g, the impurity of the rows that equal x on S less that of x itself:
+    w(k) [Σ_{S∌m} g(S) − Σ_{T∋m} g(T)], |S| = k, |T| = k + 1. The gain comes from sums over edges.
     """
-    p = len(total) - 1
-    member = member.reshape(p + 1, p)
+    if measure == "gain":
+        features, edges = sample.kernel.lattice_gain(row, all_features, run.n_threads)
+        p = len(features)
+        sums = edges.reshape(p, p)
+    else:
+        features, total, member, _ = sample.kernel.lattice(row, all_features, False, run.n_threads)
+        p = len(features)
+        member = member.reshape(p + 1, p)
+        sums = total[:-1, np.newaxis] - member[:-1] - member[1:]
     weight = np.array([1 / (comb(p, k) * (p - k)) for k in range(p)])
-    without = total[:-1, np.newaxis] - member[:-1]
-    return np.asarray((without - member[1:]).T * weight)
+    return features, np.asarray(sums.T * weight)
+
+
+def path_rules(unseen: Unseen, measure: Measure) -> _core.PathRules:
+    """Return how paths are followed and what their edges count for, for the kernels."""
+    return _core.PathRules(_UNSEEN[unseen], measure == "gain")
 
 
 def unseen_rows(
-    sample: Sample, codes: Codes, *, unseen: Unseen, budget: float, run: Run
+    sample: Sample,
+    codes: Codes,
+    *,
+    unseen: Unseen,
+    budget: float,
+    run: Run,
+    measure: Measure = "drop",
 ) -> tuple[FloatArray, FloatArray]:
-    """Follow rows that are not in the sample through all distinct row sets.
+    """Follow any rows, also such that are not in the sample, through all distinct row sets.
 
     Returns
     -------
     values : ndarray of shape (n_rows, n_features)
-        The local MDI.
+        The local importances.
     ends : ndarray of shape (n_rows, 3)
         Mean impurity at the end of the path, support, and whether the budget was enough (else the
         row's values are not complete).
@@ -248,6 +297,7 @@ def unseen_rows(
     """
     values = np.zeros(codes.shape)
     ends = np.zeros((len(codes), 3))
-    sample.kernel.row_sets(codes, UNSEEN[unseen], budget, values, ends, run.n_threads)
+    rules = path_rules(unseen, measure)
+    sample.kernel.row_sets(codes, rules, budget, values, ends, run.n_threads)
     run.advance(int(ends[:, 2].sum()))
     return values, ends

@@ -106,7 +106,7 @@ def measure_gap(forest: LocalImportance, X: RowsLike, *, y: ArrayLike, **options
     X, y
         The sample, with categorical columns only.
     **options
-        As for `infinite_mdi`; the criterion follows from the unit of `forest`.
+        As for `infinite_mdi`; criterion and measure are those of `forest`.
 
     Examples
     --------
@@ -126,9 +126,10 @@ def measure_gap(forest: LocalImportance, X: RowsLike, *, y: ArrayLike, **options
     if forest.measure != "drop":
         raise ValueError(
             f"the forest's importances must be of measure 'drop'; got {forest.measure!r}. "
-            "The infinite forest has no other."
+            "Explain the forest with measure='drop'."
         )
-    infinite = infinite_mdi(X, y, criterion=computed[forest.unit].name, **options)
+    criterion = computed[forest.unit].name
+    infinite = infinite_mdi(X, y, criterion=criterion, measure=forest.measure, **options)
     if forest.shape != infinite.shape:
         raise ValueError(
             f"the forest's importances must be those of X, {infinite.shape}; got {forest.shape}. "

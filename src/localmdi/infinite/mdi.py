@@ -26,6 +26,7 @@ from localmdi.infinite.exact import (
 from localmdi.infinite.result import InfiniteImportance
 from localmdi.infinite.sampled_paths import read_stopping, sampled_rows, seed_of
 from localmdi.results.fields import as_choice
+from localmdi.typing import Measure
 
 if TYPE_CHECKING:
     from localmdi.infinite.categorical_sample import RowsAt, Sample
@@ -47,6 +48,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     *,
     method: Method = "auto",
     criterion: str = "entropy",
+    measure: Measure = "drop",
     tol: float | None = None,
     n_paths: int | None = None,
     unseen: Unseen = "skip",
@@ -78,6 +80,13 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
         "exact" may take minutes; if that is not enough, the error says how long it would take.
     criterion : {"entropy", "gini", "variance"}
         Also scikit-learn's other names: "log_loss", "squared_error" and "friedman_mse".
+    measure : {"drop", "gain"}
+        What knowing a feature counts for: how far it lowers the impurity ("drop", Definition 1 of
+        the paper), or how far it moves the law of the output ("gain": the KL divergence of the law
+        after from the law before, for Gini the squared distance, for the variance the squared
+        difference of the means). The means over the rows of X are the same. A gain is never
+        negative, and with entropy or Gini it is zero only where the feature is locally irrelevant;
+        a row's gains add up to no fixed total.
     tol : float, optional
         Sampling stops for a row when half the length of each of its 95 % intervals is at most
         this. By default one percent of the baseline.
@@ -107,6 +116,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     InfiniteImportance
         A `LocalImportance` with ``n_trees=0``; ``method`` says what was used, ``standard_error`` is
         None if all values are exact; `support` says how far rows outside the sample were known.
+        With ``measure="gain"`` there is no baseline and no residual.
 
     Examples
     --------
@@ -121,6 +131,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     [0.412693, 0.581541, 0.531156, 0.542129, 0.656582, 0.225816, 0.372011]
     """
     as_choice("method", method, choices=get_args(Method))
+    as_choice("measure", measure, choices=get_args(Measure))
     as_choice("unseen", unseen, choices=get_args(Unseen))
     sample = read_sample(
         X, y, criterion=criterion, sample_weight=sample_weight, bins=bins, missing=missing
@@ -129,7 +140,7 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     stopping = read_stopping(tol, n_paths, baseline=sample.baseline)
     with progress_bar(progress, len(rows.codes), unit="row") as advance:
         run = Run(count_threads(n_jobs), advance)
-        search = _Search(sample, rows, method=method, unseen=unseen, run=run)
+        search = _Search(sample, rows, method=method, measure=measure, unseen=unseen, run=run)
         if profile:
             search.find_profile()
         else:
@@ -141,10 +152,12 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
 def _result(search: _Search, *, row_weight: FloatArray | None) -> InfiniteImportance:
     sample, columns, index = search.sample, search.rows.columns, search.rows.inverse
     error = search.standard_error[index] if "sampled" in search.methods else None
+    telescopes = search.measure == "drop"
     return InfiniteImportance(
         search.values[index],
-        sample.baseline,
-        residual=search.residual[index],
+        sample.baseline if telescopes else None,
+        residual=search.residual[index] if telescopes else None,
+        measure=search.measure,
         unit=sample.unit,
         feature_names=sample.encoder.names,
         n_trees=0,
@@ -171,6 +184,8 @@ class _Search:
         The rows to explain.
     method : {"auto", "exact", "sampled"}
         What is allowed.
+    measure : {"drop", "gain"}
+        What an edge of the path counts for.
     unseen : {"skip", "stop", "tree"}
         What to do where the sample has no row with x's value.
     run : Run
@@ -178,10 +193,17 @@ class _Search:
     """
 
     def __init__(
-        self, sample: Sample, rows: RowsAt, *, method: Method, unseen: Unseen, run: Run
+        self,
+        sample: Sample,
+        rows: RowsAt,
+        *,
+        method: Method,
+        measure: Measure,
+        unseen: Unseen,
+        run: Run,
     ) -> None:
         self.sample, self.rows, self.run = sample, rows, run
-        self.method, self.unseen = method, unseen
+        self.method, self.measure, self.unseen = method, measure, unseen
         n, p = len(rows.codes), sample.shape[1]
         self.values: FloatArray = np.zeros((n, p))
         self.standard_error: FloatArray = np.zeros((n, p))
@@ -215,10 +237,10 @@ class _Search:
                 "profile=True needs exact values at rows of the sample (the size of a context is "
                 f"defined for them); got {given}. Pass method='exact' and rows of X."
             )
-        plan = cheapest(self.sample, rows, all_features=True)
+        plan = cheapest(self.sample, rows, all_features=True, measure=self.measure)
         if plan.operations > LIMIT:
             raise refuse(plan)
-        self.profile = exact_profile(self.sample, rows, run=self.run)
+        self.profile = exact_profile(self.sample, rows, run=self.run, measure=self.measure)
         self.values = np.asarray(self.profile.sum(axis=2))
         self.residual = self.sample.impurity(self.sample.sums[rows])
         self.methods = (f"exact ({plan.method})",)
@@ -234,6 +256,7 @@ class _Search:
             stopping=stopping,
             seed=seed,
             run=self.run,
+            measure=self.measure,
         )
         self.values[self.left], self.standard_error[self.left] = part.values, part.standard_error
         self.residual[self.left], self.support[self.left] = part.residual, part.support
@@ -247,12 +270,14 @@ class _Search:
         if not chosen.size:
             return
         rows = self.rows.row[chosen]
-        plan = cheapest(self.sample, rows)
+        plan = cheapest(self.sample, rows, measure=self.measure)
         if plan.operations > self._limit:
             if self.method == "exact":
                 raise refuse(plan)
             return
-        self.values[chosen] = exact_rows(self.sample, rows, plan=plan, run=self.run)
+        self.values[chosen] = exact_rows(
+            self.sample, rows, plan=plan, run=self.run, measure=self.measure
+        )
         self.residual[chosen] = self.sample.impurity(self.sample.sums[rows])
         self.left = np.setdiff1d(self.left, chosen)
         self.methods += (f"exact ({plan.method})",)
@@ -262,7 +287,12 @@ class _Search:
             return
         budget = min(self._limit / len(chosen), _MAX_ROW_SET_OPERATIONS)
         values, ends = unseen_rows(
-            self.sample, self.rows.codes[chosen], unseen=self.unseen, budget=budget, run=self.run
+            self.sample,
+            self.rows.codes[chosen],
+            unseen=self.unseen,
+            budget=budget,
+            run=self.run,
+            measure=self.measure,
         )
         complete = ends[:, 2] > 0
         if self.method == "exact" and not complete.all():

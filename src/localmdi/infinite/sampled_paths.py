@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from localmdi.infinite.exact import UNSEEN, Run
+from localmdi.infinite.exact import Run, path_rules
 
 if TYPE_CHECKING:
     from localmdi.infinite.categorical_sample import Sample
     from localmdi.infinite.encoder import Codes
     from localmdi.infinite.exact import Unseen
-    from localmdi.typing import BoolArray, FloatArray, IntArray
+    from localmdi.typing import BoolArray, FloatArray, IntArray, Measure
 
 __all__ = [
     "RandomState",
@@ -91,7 +91,14 @@ def seed_of(random_state: RandomState) -> int:
 
 
 def sampled_rows(
-    sample: Sample, codes: Codes, *, unseen: Unseen, stopping: Stopping, seed: int, run: Run
+    sample: Sample,
+    codes: Codes,
+    *,
+    unseen: Unseen,
+    stopping: Stopping,
+    seed: int,
+    run: Run,
+    measure: Measure = "drop",
 ) -> SampledRows:
     """Sample pairs of antithetic paths at distinct rows until their intervals are short enough.
 
@@ -110,6 +117,7 @@ def sampled_rows(
     ends = np.zeros((2, len(codes)))
     n_pairs = np.zeros(len(codes), dtype=np.int64)
     active = np.arange(len(codes))
+    rules = path_rules(unseen, measure)
     done = 0
     while active.size and done < stopping.n_pairs:
         count = min(max(_FIRST_ROUND, done), stopping.n_pairs - done)
@@ -117,9 +125,7 @@ def sampled_rows(
         part_ends = np.ascontiguousarray(ends[:, active])
         job = np.array([seed, done, count], dtype=np.uint64)
         rows = np.ascontiguousarray(codes[active])
-        sample.kernel.sampled_paths(
-            rows, UNSEEN[unseen], job, part, part_squares, part_ends, run.n_threads
-        )
+        sample.kernel.sampled_paths(rows, rules, job, part, part_squares, part_ends, run.n_threads)
         sums[active], squares[active], ends[:, active] = part, part_squares, part_ends
         done += count
         n_pairs[active] = done

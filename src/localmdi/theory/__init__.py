@@ -19,7 +19,13 @@ from localmdi.theory.axioms import (
 )
 from localmdi.theory.distribution import Distribution
 from localmdi.theory.game import Game, global_game, local_game, prediction_game
-from localmdi.theory.impurity import impurity, impurity_at, impurity_decrease, mean_impurity
+from localmdi.theory.impurity import (
+    divergence,
+    impurity,
+    impurity_at,
+    impurity_decrease,
+    mean_impurity,
+)
 from localmdi.theory.information import entropy, mutual_information
 from localmdi.theory.interaction import interaction_index, moebius
 from localmdi.theory.local_relevance import Witness, is_locally_relevant, local_witnesses
@@ -46,6 +52,7 @@ __all__ = [
     "Witness",
     "are_symmetric",
     "degree_profile",
+    "divergence",
     "entropy",
     "global_game",
     "impurity",

@@ -1,4 +1,4 @@
-"""Impurities of the output, i(·) of Section 2, and their means given features (App. F).
+"""Impurities of the output, i(·) of Section 2, their means given features (App. F), divergences.
 
 Entropy is in bits. Beside the three names of the paper (and scikit-learn's for them) a criterion
 may be a function that takes probabilities (…, |Y|) and returns impurities (…).
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from localmdi.theory.distribution import Distribution
     from localmdi.typing import ArrayLike, FloatArray
 
-__all__ = ["Criterion", "impurity", "impurity_at", "impurity_decrease", "mean_impurity"]
+__all__ = [
+    "Criterion",
+    "divergence",
+    "impurity",
+    "impurity_at",
+    "impurity_decrease",
+    "mean_impurity",
+]
 
 Criterion: TypeAlias = str | Callable[[AnyArray], AnyArray]
 
@@ -54,11 +61,9 @@ def impurity(
     >>> float(impurity([0.5, 0.5], "variance", y_values=[0, 10]))
     25.0
     """
-    masses = np.asarray(probabilities, dtype=np.float64)
-    total = masses.sum(axis=-1, keepdims=True)
-    law = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    law = _normalise(probabilities)
     if callable(criterion):
-        return np.where(total[..., 0] > 0, criterion(law), 0.0)
+        return np.where(law.sum(axis=-1) > 0, criterion(law), 0.0)
     if criterion in ("entropy", "log_loss"):
         bits = np.log2(law, out=np.zeros_like(law), where=law > 0)
         return np.asarray(0.0 - np.sum(law * bits, axis=-1))
@@ -73,6 +78,66 @@ def impurity(
         'criterion must be "entropy", "gini", "variance" (or "log_loss", "squared_error") or a '
         f"function, but {criterion!r} was given."
     )
+
+
+def divergence(
+    child: ArrayLike,
+    parent: ArrayLike,
+    *,
+    criterion: Criterion = "entropy",
+    y_values: ArrayLike | None = None,
+) -> FloatArray:
+    """Return the Bregman divergence D(child ‖ parent) of the criterion between laws of the output.
+
+    How far the law of a child lies from that of its parent: for entropy KL(child ‖ parent) in
+    bits, for Gini the squared distance, for the variance the squared difference of the means. It
+    is never negative, and its mean over the children of a split is the decrease of impurity.
+
+    Parameters
+    ----------
+    child, parent : array-like of shape (…, |Y|)
+        Laws of Y; any non-negative masses, normalised here. A class that only the child has makes
+        the divergence of the entropy infinite; below a node of a tree there is none.
+    criterion : {"entropy", "gini", "variance"}
+        Also scikit-learn's "log_loss" (entropy) and "squared_error" (variance). A function has no
+        divergence here: it would take the function's derivative.
+    y_values : array-like of shape (|Y|,), optional
+        Numeric values of Y, for the variance.
+
+    Returns
+    -------
+    ndarray of shape (…)
+
+    Examples
+    --------
+    >>> float(divergence([1.0, 0.0], [0.5, 0.5])), float(divergence([0.5, 0.5], [0.5, 0.5]))
+    (1.0, 0.0)
+    >>> float(divergence([1.0, 0.0], [0.5, 0.5], criterion="gini"))
+    0.5
+    >>> float(divergence([1.0, 0.0], [0.5, 0.5], criterion="variance", y_values=[0, 10]))
+    25.0
+    """
+    after, before = _normalise(child), _normalise(parent)
+    if criterion in ("entropy", "log_loss"):
+        ratio = np.where(after > 0, np.inf, 1.0)
+        np.divide(after, before, out=ratio, where=(after > 0) & (before > 0))
+        return np.asarray(np.maximum(np.sum(after * np.log2(ratio), axis=-1), 0.0))
+    if criterion == "gini":
+        return np.asarray(np.sum((after - before) ** 2, axis=-1))
+    if criterion in ("variance", "squared_error"):
+        return np.asarray(np.sum((after - before) * _numeric(y_values), axis=-1) ** 2)
+    raise ValueError(
+        'criterion must be "entropy", "gini" or "variance" (or "log_loss", "squared_error") for a '
+        f"divergence, but {criterion!r} was given."
+    )
+
+
+def _normalise(masses: ArrayLike) -> FloatArray:
+    """Return laws of total mass 1; a law without mass stays without."""
+    array = np.asarray(masses, dtype=np.float64)
+    total = array.sum(axis=-1, keepdims=True)
+    laws: FloatArray = np.divide(array, total, out=np.zeros_like(array), where=total > 0)
+    return laws
 
 
 def _numeric(y_values: ArrayLike | None) -> FloatArray:

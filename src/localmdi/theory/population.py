@@ -1,7 +1,8 @@
 """Exact asymptotic importances: Theorem 1 and 2 for K = 1, the exact recursion for K > 1.
 
 "Asymptotic" is the paper's setting: categorical features, exhaustive splits, fully developed
-trees, infinitely many of them, grown on the law itself.
+trees, infinitely many of them, grown on the law itself. The edge from a context B = x_B to
+B = x_B, X_m = x_m credits X_m with an amount: the decrease of impurity (Definition 1), or the gain.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from localmdi.theory.contexts import (
     flatten,
 )
 from localmdi.theory.growth import every_node, grow
-from localmdi.theory.impurity import impurity
+from localmdi.theory.impurity import divergence, impurity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from localmdi.theory.distribution import Distribution
     from localmdi.theory.impurity import Criterion
-    from localmdi.typing import AnyArray, FloatArray
+    from localmdi.typing import AnyArray, FloatArray, Measure
 
 __all__ = [
     "population_local_mdi",
@@ -84,6 +85,7 @@ def population_local_mdi(
     *,
     draw: str = "theory",
     criterion: Criterion = "entropy",
+    measure: Measure = "drop",
 ) -> FloatArray:
     """Return the local MDI importances Imp∞^K(X_m, x) of all features at one instance.
 
@@ -93,11 +95,18 @@ def population_local_mdi(
         As for `population_mdi`. For K = 1 only 2^p·|Y| ≤ 2^25 is needed beside the law's table.
     x : sequence of p categories
         An instance with P(V = x) > 0.
+    measure : {"drop", "gain"}
+        What a split credits its feature with at x: the decrease of impurity, i(Y|B=x_B) minus
+        i(Y|B=x_B,X_m=x_m) ("drop", Definition 1), or the `divergence` between the two laws of Y
+        ("gain"). Both have the same mean over the law, the global importance. The gain needs one
+        of the named criteria.
 
     Returns
     -------
     ndarray of shape (p,)
-        In the unit of the impurity; the sum is H(Y) − H(Y|V=x). Values can be negative.
+        In the unit of the impurity. For "drop" the sum is H(Y) − H(Y|V=x) and values can be
+        negative. For "gain" they cannot, they have no fixed sum, and for K = 1, with entropy and
+        Gini, they are zero exactly where the feature is locally irrelevant (Definition 2).
 
     Examples
     --------
@@ -107,9 +116,14 @@ def population_local_mdi(
     >>> law = Distribution.from_conditional([[0.5, 0.5], [1.0, 0.0]])
     >>> population_local_mdi(law, [0]).round(6).tolist()
     [-0.188722]
+
+    The output becomes less certain, but its law does change:
+
+    >>> population_local_mdi(law, [0], measure="gain").round(6).tolist()
+    [0.207519]
     """
     profile = population_local_profile(
-        law, x, max_features=max_features, draw=draw, criterion=criterion
+        law, x, max_features=max_features, draw=draw, criterion=criterion, measure=measure
     )
     return np.asarray(profile.sum(axis=1))
 
@@ -158,12 +172,13 @@ def population_local_profile(
     max_features: int = 1,
     draw: str = "theory",
     criterion: Criterion = "entropy",
+    measure: Measure = "drop",
 ) -> FloatArray:
     """Return the terms of the local importances by degree: [m, k] sums the nodes with |B| = k.
 
     Parameters
     ----------
-    law, x, max_features, draw, criterion
+    law, x, max_features, draw, criterion, measure
         As for `population_local_mdi`.
 
     Returns
@@ -181,19 +196,19 @@ def population_local_profile(
     p = law.n_features
     _check_max_features(max_features, p)
     codes = law.encode(x)
+    terms = _credits(law, codes, criterion=criterion, measure=measure)
     if max_features == 1 and draw == "theory":
-        return _theorem_2(law, codes, criterion=criterion)
+        # Eq. 11: every context of k features comes before m with probability 1 / (C(p,k)(p−k)).
+        return _by_degree(terms)
     nodes = every_node(law, criterion)
     forest = grow(nodes, max_features, draw=draw)
     path = nodes.path(codes)
     depth = coalition_sizes(p)
     profile = np.zeros((p, p))
-    for m, code in enumerate(codes):
+    for m, term in enumerate(terms):
         unknown = nodes.free[path, m]
-        at = path[unknown]
-        gain = nodes.impurity[at] - nodes.impurity[nodes.child(at, m, code=code)]
-        term = forest.visits[at] * forest.chosen[at, m] * gain
-        profile[m] = np.bincount(depth[unknown], term, minlength=p)
+        chance = forest.visits[path[unknown]] * forest.chosen[path[unknown], m]
+        profile[m] = np.bincount(depth[unknown], chance * term, minlength=p)
     return profile
 
 
@@ -209,10 +224,26 @@ def _theorem_1(law: Distribution, criterion: Criterion) -> FloatArray:
     return _by_degree(terms)
 
 
-def _theorem_2(law: Distribution, codes: tuple[int, ...], *, criterion: Criterion) -> FloatArray:
-    """Eq. 11 by degree: Σ_{|B|=k} [H(Y|B=x_B) − H(Y|B=x_B,X_m=x_m)] / (C(p,k)(p−k))."""
-    node = impurity(contexts_of(law.table, codes), criterion, y_values=law.y_values)
-    return _by_degree([flatten(-np.diff(node, axis=m)) for m in range(len(codes))])
+def _credits(
+    law: Distribution, codes: tuple[int, ...], *, criterion: Criterion, measure: Measure
+) -> list[AnyArray]:
+    """Return what each feature is credited with in each context of the others, as 2^(p−1) terms."""
+    contexts = contexts_of(law.table, codes)
+    if measure == "drop":
+        node = impurity(contexts, criterion, y_values=law.y_values)
+        return [flatten(-np.diff(node, axis=m)) for m in range(len(codes))]
+    if measure != "gain":
+        raise ValueError(f'measure must be "drop" or "gain", but {measure!r} was given.')
+    if callable(criterion):
+        raise ValueError(
+            'measure="gain" needs criterion "entropy", "gini" or "variance", but a function was '
+            "given: its divergence would take its derivative."
+        )
+    pairs = [np.moveaxis(contexts, m, 0) for m in range(len(codes))]
+    return [
+        flatten(divergence(child, parent, criterion=criterion, y_values=law.y_values))
+        for parent, child in pairs
+    ]
 
 
 def _by_degree(terms: list[AnyArray]) -> FloatArray:

@@ -26,6 +26,12 @@ using Word = std::uint64_t;
 // outside the sample").
 enum class Unseen : std::uint8_t { Skip, Stop, Tree };
 
+// How a path is followed, and what its edges count for.
+struct PathRules {
+    Unseen unseen;
+    Measure measure;
+};
+
 // The sample with one bit per row and class. The bits of a class fill words of their own, so that
 // its count is a popcount; where rows weigh differently their weights are added instead.
 class BitRows {
@@ -38,8 +44,13 @@ public:
     // Bits of the rows that equal x on each feature, feature after feature, then on all of them.
     void match(std::span<const std::int32_t> x, std::vector<Word>& matching) const;
 
-    // The impurity of a set; exactly 0 if it is pure. `slots` is scratch.
-    double impurity(const Word* set, std::vector<double>& slots) const;
+    // Fills in the sums of the slots of a set; returns whether its rows have different outputs.
+    bool add_up(const Word* set, std::vector<double>& slots) const;
+
+    // The impurity of a set; exactly 0 if it is pure. `slots` becomes its sums.
+    double impurity(const Word* set, std::vector<double>& slots) const {
+        return add_up(set, slots) ? impurity_(slots.data(), slots.size()) : 0.0;
+    }
 
     // Whether the rows of a set have different values of feature j.
     bool varies(const Word* set, std::size_t j) const;

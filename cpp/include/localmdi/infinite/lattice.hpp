@@ -62,7 +62,9 @@ LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
 
 // Number of additions of solve_lattice, from above: a set of t high features starts a block only if
 // some row with another output shares them with x, and a row that shares k of them lies in C(k, t)
-// such sets. Counted, not timed: the same number on every machine.
-double estimate_lattice(const Sample& sample, LatticeQuestion question);
+// such sets. For the gain (lattice_gain.hpp) it counts the edges of each block as well. Counted,
+// not timed: the same number on every machine.
+double estimate_lattice(const Sample& sample, LatticeQuestion question,
+                        Measure measure = Measure::drop);
 
 }  // namespace localmdi::infinite

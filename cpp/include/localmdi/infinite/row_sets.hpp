@@ -12,7 +12,8 @@
 //     {00}, 1              pure: the end
 //
 // Larger sets come first, because a set is only reached from larger ones: when its turn comes, its
-// probability is complete.
+// probability is complete. An edge's amount may be its gain as well as the drop of the impurity:
+// the pass looks at edges, not at sums over sets.
 #pragma once
 
 #include "localmdi/infinite/bit_rows.hpp"
@@ -28,9 +29,14 @@ struct RowSetAnswer {
     double support = 0.0;  // probability that no node on the path lacks x's value
 };
 
-// Adds the local MDI of x (codes; -1 is a category of no row) to values, which must be zero.
+struct RowSetQuestion {
+    std::span<const std::int32_t> x;  // codes; -1 is a category of no row
+    PathRules rules;
+    double budget;  // operations
+};
+
+// Adds the local importances of x to values, which must be zero.
 RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
-                              std::span<const std::int32_t> x, Unseen unseen, double budget,
-                              double* values, Interrupt& interrupt);
+                              const RowSetQuestion& question, double* values, Interrupt& interrupt);
 
 }  // namespace localmdi::infinite

@@ -7,6 +7,7 @@
 // "Exact local MDI of the infinite forest") differ in what they enumerate:
 //
 //     lattice.hpp            block search      sets of features, for one row x
+//     lattice_gain.hpp       block search      likewise, for the gain
 //     shared_partition.hpp   shared partition  sets of features, for all rows at once
 //     row_sets.hpp           row sets          the different A(S)
 //     row_dual.hpp           row dual          sets of rows
@@ -26,6 +27,10 @@ namespace localmdi::infinite {
 
 using support::Criterion;
 using support::WeightedLog;
+
+// What an edge parent → child gives its feature: the drop of the impurity, or the gain, which is
+// the divergence between the two laws of the output (docs/theory/algorithms.md, "Gain").
+enum class Measure : std::uint8_t { drop, gain };
 
 // Row i adds entry_weight[e] to slot entry_slot[e] for e in entry_offset[i] .. entry_offset[i + 1].
 // Slots are classes, or for the variance the weight, the sum of y and the sum of y².
@@ -69,6 +74,38 @@ public:
 private:
     Criterion criterion_;
     WeightedLog log_;
+};
+
+// The gain of an edge from the sums of the slots of its two ends, by the criterion of the sample.
+//
+// Sums become laws first, because a set is an end of many edges. Counts that are whole and in equal
+// proportions become the same numbers, whose gain is exactly 0.
+class Gain {
+public:
+    explicit Gain(const Sample& sample) : criterion_(sample.criterion) {}
+
+    // Replaces slots by the law: the share of each class, or the mean in the first place.
+    void to_law(double* slots, std::size_t n_slots) const {
+        if (criterion_ == Criterion::variance) {
+            slots[0] = slots[1] / slots[0];
+            return;
+        }
+        double total = slots[0];
+        for (std::size_t c = 1; c < n_slots; ++c) total += slots[c];
+        for (std::size_t c = 0; c < n_slots; ++c) slots[c] /= total;
+    }
+
+    // Exclusive or, {00 01} → {00}: laws (1/2, 1/2) and (1, 0) give 1 bit.
+    double operator()(const double* parent, const double* child, std::size_t n_slots) const {
+        const std::size_t n = criterion_ == Criterion::variance ? 1 : n_slots;
+        double gain = 0;
+        for (std::size_t c = 0; c < n; ++c)
+            gain += support::gain_slope(criterion_, parent[c], child[c]) * (child[c] - parent[c]);
+        return gain;
+    }
+
+private:
+    Criterion criterion_;
 };
 
 }  // namespace localmdi::infinite

@@ -32,7 +32,7 @@ struct PathRange {
     std::uint64_t seed;
     std::uint64_t first;  // pair
     std::uint64_t count;
-    Unseen unseen;
+    PathRules rules;
 };
 
 // Adds to the sums of every row of x (n_rows x n_features codes; -1 is a category of no row). All

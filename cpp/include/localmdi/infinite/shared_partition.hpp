@@ -17,6 +17,11 @@
 //     φ_0 = 1/2 + (1/2 + 1/2) − 1 = 1/2
 //
 // The two sums are large and nearly cancel, so both are kept with Kahan's correction.
+//
+// Gains belong to edges S → S + m, so for them the groups of S are split by every feature that is
+// not in S, also by those that come earlier in the dictionary. Groups that are dropped gain
+// nothing, but are still reached: {00 01} → {00} gives the row 00 one bit with the weight w(1) =
+// 1/2.
 #pragma once
 
 #include "localmdi/infinite/sample.hpp"
@@ -29,10 +34,11 @@ using support::Interrupt;
 // Writes the local MDI of every row of the sample to values (n_rows x n_features). Rows that agree
 // on a set S share a group, so one pass over the groups of S serves all of them; a row drops out as
 // soon as its group is pure or is the row alone, because nothing below can change its impurity.
-void shared_partition(const Sample& sample, const Impurity& impurity, double* values,
-                      std::size_t n_threads, Interrupt& interrupt);
+void shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
+                      double* values, std::size_t n_threads, Interrupt& interrupt);
 
-// Expected number of row visits, from random sets S of every size with fixed seeds.
-double estimate_shared_partition(const Sample& sample);
+// Expected number of row visits, from random sets S of every size with fixed seeds. For the gain a
+// row is visited once for each feature that is not in S.
+double estimate_shared_partition(const Sample& sample, Measure measure);
 
 }  // namespace localmdi::infinite
