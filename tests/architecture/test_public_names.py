@@ -20,7 +20,7 @@ DOCUMENTED_MODULES = [
     "localmdi.results",
     "localmdi.theory",
 ]
-MAX_NAMES = 25
+MAX_NAMES = 26
 
 
 def public_objects():
