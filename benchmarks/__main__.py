@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import explain, grow, growth, infinite
+from benchmarks import explain, grow, growth, infinite, libraries
 from benchmarks.timing import header
 from benchmarks.workloads import WORKLOADS
 
 EXPLAINED = [workload.name for workload in WORKLOADS]
-PARTS = {"growth": growth.main, "grow": grow.main, "infinite": infinite.main}
+PARTS = {
+    "growth": growth.main,
+    "grow": grow.main,
+    "infinite": infinite.main,
+    "libraries": libraries.main,
+}
 
 names = sys.argv[1:]
 if unknown := set(names) - {*EXPLAINED, *PARTS}:

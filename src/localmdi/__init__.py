@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from localmdi._explainer import Explainer
     from localmdi._honest import honest_global_mdi, honest_mdi
     from localmdi.adapters import register_adapter
+    from localmdi.adapters.gradients import with_gradients
     from localmdi.forest import Forest, SplitKind, build_forest, load_forest
     from localmdi.infinite import infinite_interactions, infinite_mdi, local_relevance
     from localmdi.results import (
@@ -57,6 +58,7 @@ __all__ = [
     "register_adapter",
     "saabas",
     "theory",
+    "with_gradients",
 ]
 
 # Where each name lives: importing localmdi loads nothing else until a name is used.
@@ -84,6 +86,7 @@ _HOMES = {
     "local_relevance": "infinite",
     "register_adapter": "adapters",
     "saabas": "_api",
+    "with_gradients": "adapters.gradients",
 }
 
 

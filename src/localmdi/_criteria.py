@@ -138,6 +138,8 @@ CRITERIA: tuple[Criterion, ...] = (
     ),
     Criterion("absolute_error", "mae"),
     Criterion("poisson", "poisson"),
+    # Boosting: −G²/((H + λ) n), the loss that a constant step takes away, per row.
+    Criterion("loss", "loss"),
 )
 """All criteria."""
 
@@ -150,6 +152,7 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
             Unit("variance", "variance"),
             Unit("mae", "absolute error"),
             Unit("poisson", "Poisson deviance"),
+            Unit("loss", "training loss"),
             Unit("share", "share of the total"),
         )
     }

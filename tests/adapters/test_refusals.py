@@ -28,7 +28,7 @@ from adapters.models import classification, regression, two_targets
 from localmdi.adapters import adapt
 from localmdi.adapters.scikit_learn.estimator import node_columns
 from localmdi.adapters.scikit_learn.members import TreeMember
-from localmdi.exceptions import InvalidForestError, UnsupportedModelError
+from localmdi.exceptions import InvalidForestError, MissingStatisticsError, UnsupportedModelError
 
 TREE = DecisionTreeClassifier(max_depth=2)
 
@@ -100,8 +100,8 @@ def test_impurities_that_mean_nothing(model):
 
 def test_no_impurities():
     model = HistGradientBoostingClassifier(max_iter=2).fit(*classification())
-    with pytest.raises(UnsupportedModelError, match=r"stores no impurities .*with_statistics"):
-        adapt(model)
+    with pytest.raises(MissingStatisticsError, match=r"must have impurity.*with_statistics"):
+        adapt(model).forest.statistic("impurity")
 
 
 def test_a_search_that_kept_no_model():

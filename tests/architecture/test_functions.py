@@ -36,6 +36,7 @@ FIXED_IN_API = {
     "local_relevance",
     "mutual_information",
     "population_local_mdi",
+    "with_gradients",
 }
 DECISION = re.compile(r"\b(?:if|for|while|case|catch)\b")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)

@@ -24,6 +24,7 @@ OPTIONAL = {
     "tqdm",
     "treeinterpreter",
     "xgboost",
+    "ydf",
 }
 # The functions that a first explanation needs, not only the empty top level.
 FIRST_USE = "from localmdi import Explainer, local_mdi"

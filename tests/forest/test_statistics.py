@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import localmdi as lm
-from localmdi.exceptions import MissingStatisticsError, UnsupportedModelError
+from localmdi.exceptions import MissingStatisticsError
 
 RNG = np.random.default_rng(0)
 X = RNG.random((300, 4)).astype(np.float32)
@@ -90,5 +90,6 @@ def test_a_measure_says_which_statistics_it_misses():
     unnamed = lm.build_forest(**STUMP, impurity=np.zeros(5))
     with pytest.raises(MissingStatisticsError, match="criterion is None"):
         lm.local_mdi(unnamed, [[0.0]])
-    with pytest.raises(UnsupportedModelError, match="with_statistics"):
-        lm.as_forest(HistGradientBoostingClassifier(max_iter=2).fit(X, CLASSES))
+    boosted = HistGradientBoostingClassifier(max_iter=2).fit(X, CLASSES)
+    with pytest.raises(MissingStatisticsError, match="with_statistics"):
+        lm.local_mdi(boosted, X)

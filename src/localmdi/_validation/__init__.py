@@ -9,6 +9,7 @@ from localmdi._validation.arguments import (
     names_of,
 )
 from localmdi._validation.categories import Categories, find_missing, is_missing, learn_categories
+from localmdi._validation.column_rules import ColumnRule, apply_column_rules, has_effect
 from localmdi._validation.columns import (
     Columns,
     as_labels,
@@ -29,9 +30,11 @@ from localmdi._validation.rows import (
 
 __all__ = [
     "Categories",
+    "ColumnRule",
     "Columns",
     "RowRules",
     "RowSource",
+    "apply_column_rules",
     "as_labels",
     "check_batch",
     "check_names",
@@ -44,6 +47,7 @@ __all__ = [
     "frame_labels",
     "frame_type",
     "from_labels",
+    "has_effect",
     "is_missing",
     "learn_categories",
     "names_of",

@@ -181,7 +181,7 @@ def encode_columns(
     """Return the rows as numbers: codes where a column has categories, −1 for unknown ones."""
     out = np.empty(columns.shape, dtype=dtype)
     for j, (column, known) in enumerate(zip(columns.arrays, categories, strict=True)):
-        if known is not None:
+        if known is not None and not (columns.frame_type is None and _are_codes(column, known)):
             out[:, j] = known.encode(column)
             continue
         try:
@@ -198,6 +198,11 @@ def encode_columns(
                 "Pass the kind of values that the model was fitted with."
             ) from error
     return out
+
+
+def _are_codes(column: AnyArray, known: Categories) -> bool:
+    """Whether a column of an array of numbers can only hold codes: its categories are texts."""
+    return column.dtype.kind in "iuf" and all(isinstance(value, str) for value in known.values)
 
 
 def read_encoded_rows(

@@ -67,9 +67,12 @@ class RowSource:
     @property
     def batch_rows(self) -> int:
         """How many rows to convert at a time."""
-        n_rows, n_columns = self.shape
-        if self.ready:
-            return max(1, n_rows)
+        return max(1, self.shape[0]) if self.ready else self.dense_batch_rows
+
+    @property
+    def dense_batch_rows(self) -> int:
+        """How many rows to copy at a time, as a dense array."""
+        n_columns = self.shape[1]
         return max(64, _BATCH_BYTES // (self.dtype.itemsize * max(1, n_columns)))
 
     def part(self, start: int, stop: int) -> RowSource:

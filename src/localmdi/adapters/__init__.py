@@ -2,6 +2,8 @@
 
 from localmdi.adapters.adapted import AdaptedModel
 from localmdi.adapters.in_bag import Candidate, InBag, in_bag_disagreement
+from localmdi.adapters.model_files import load_model_file
+from localmdi.adapters.prediction_change import prediction_values_change
 from localmdi.adapters.registry import adapt, register_adapter
 
 __all__ = [
@@ -10,5 +12,7 @@ __all__ = [
     "InBag",
     "adapt",
     "in_bag_disagreement",
+    "load_model_file",
+    "prediction_values_change",
     "register_adapter",
 ]

@@ -1,4 +1,4 @@
-"""Models around one model: a Pipeline (its earlier steps transform X) and a search (the best)."""
+"""Models around models: a Pipeline (its earlier steps transform X), and means of members."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = [
     "has_samplers",
     "is_pipeline",
     "names_after",
+    "plain_members",
     "refuse_resampling",
     "transformers",
 ]
@@ -68,6 +69,14 @@ def names_after(steps: Sequence[Any], names: tuple[str, ...] | None) -> tuple[st
             return None
         names = tuple(map(str, found))
     return names
+
+
+def plain_members(model: Any) -> list[Any]:
+    """Return the members of calibration, Bagging and Voting, whose mean the model is."""
+    if hasattr(model, "calibrated_classifiers_"):
+        return [fold.estimator for fold in model.calibrated_classifiers_]
+    is_mean = hasattr(model, "estimators_features_") or hasattr(model, "named_estimators_")
+    return list(model.estimators_) if is_mean and hasattr(model, "estimators_") else []
 
 
 def _earlier(pipeline: Any) -> list[Any]:

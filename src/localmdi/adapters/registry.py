@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localmdi.adapters.adapted import AdaptedModel
@@ -13,11 +14,13 @@ from localmdi.adapters.pipelines import (
     has_samplers,
     is_pipeline,
     names_after,
+    plain_members,
     refuse_resampling,
     transformers,
 )
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest import Forest
+from localmdi.forest.joining import join_forests
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +28,28 @@ if TYPE_CHECKING:
     from localmdi.typing import FittedModel, Names
 
 __all__ = ["adapt", "register_adapter"]
+
+# Libraries that are read without being imported: the class as its users know it, and the function
+# that reads it, loaded on first use.
+_LIBRARIES = {
+    "lightgbm.Booster": ("localmdi.adapters.lightgbm", "adapt_lightgbm"),
+    "lightgbm.LGBMModel": ("localmdi.adapters.lightgbm", "adapt_lightgbm"),
+    "xgboost.Booster": ("localmdi.adapters.xgboost", "adapt_xgboost"),
+    "xgboost.XGBModel": ("localmdi.adapters.xgboost", "adapt_xgboost"),
+    "catboost.CatBoost": ("localmdi.adapters.catboost", "adapt_catboost"),
+    "ydf.DecisionForestModel": ("localmdi.adapters.ydf", "adapt_ydf"),
+    "ydf.RandomForestModel": ("localmdi.adapters.ydf", "adapt_ydf"),
+    "ydf.GradientBoostedTreesModel": ("localmdi.adapters.ydf", "adapt_ydf"),
+    "ydf.IsolationForestModel": ("localmdi.adapters.ydf", "adapt_ydf"),
+    "sklearn.ensemble.HistGradientBoostingClassifier": (
+        "localmdi.adapters.scikit_learn.hist_gradient_boosting",
+        "adapt_hist_gradient_boosting",
+    ),
+    "sklearn.ensemble.HistGradientBoostingRegressor": (
+        "localmdi.adapters.scikit_learn.hist_gradient_boosting",
+        "adapt_hist_gradient_boosting",
+    ),
+}
 
 # One registry per process by nature: a model says nothing about who can read it.
 _ADAPTERS: dict[str | type, Callable[[Any], Forest]] = {}
@@ -138,6 +163,8 @@ def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
         return _adapt(model.best_estimator_, values=values, names=names)
     if is_pipeline(model):
         return _adapt_pipeline(model, values=values, names=names)
+    if any(_is_library_model(member) for member in plain_members(model)):
+        return _adapt_members(model, values=values)
     return adapt_estimator(model, values=values, names=names)
 
 
@@ -157,6 +184,34 @@ def _own_forest(model: Any) -> Forest | None:
             f"{type(forest).__name__}. Make one with build_forest."
         )
     return forest
+
+
+def _is_library_model(model: Any) -> bool:
+    return not isinstance(model, Forest) and _find_library(model) is not None
+
+
+def _adapt_members(model: Any, *, values: bool) -> AdaptedModel:
+    """Return an ensemble of models of other libraries: the mean of their raw predictions."""
+    members = [_adapt(member, values=values, names=None) for member in plain_members(model)]
+    if any(member.transform is not None for member in members):
+        raise UnsupportedModelError(
+            f"{type(model).__name__} has a member that transforms X for itself, so that the "
+            "members have no columns in common. Put the ensemble at the end of one Pipeline."
+        )
+    columns = getattr(model, "estimators_features_", None)
+    forest = join_forests(
+        [replace(member.forest, classes=None) for member in members],
+        weights=getattr(model, "weights", None),
+        columns=columns,
+        n_features=int(getattr(model, "n_features_in_", members[0].forest.n_features)),
+    )
+    return AdaptedModel(
+        forest=forest,
+        in_bag_steps=partial(_no_training_rows, type(model).__name__),
+        input_names=_input_names(model),
+        n_features_in=forest.n_features,
+        sparse_missing=True,
+    )
 
 
 def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
@@ -195,6 +250,17 @@ def _find_adapter(model: Any) -> Callable[[Any], Forest] | None:
     for base in type(model).__mro__:
         if base in functions:
             return functions[base]
+    return _find_library(model)
+
+
+def _find_library(model: Any) -> Callable[[Any], Forest] | None:
+    """Return the function that reads models of this class, for libraries that we know."""
+    libraries = {_resolve(name): home for name, home in _LIBRARIES.items()}
+    for base in type(model).__mro__:
+        if base in libraries:
+            module, function_name = libraries[base]
+            function: Callable[[Any], Forest] = getattr(import_module(module), function_name)
+            return function
     return None
 
 

@@ -1,6 +1,15 @@
 """The forest: trees of any model as one checked table of nodes, in memory and in a file."""
 
+from localmdi._validation import ColumnRule
+from localmdi.forest.builder import ForestBuilder
 from localmdi.forest.forest import Forest, build_forest, load_forest
 from localmdi.forest.schema import SplitKind
 
-__all__ = ["Forest", "SplitKind", "build_forest", "load_forest"]
+__all__ = [
+    "ColumnRule",
+    "Forest",
+    "ForestBuilder",
+    "SplitKind",
+    "build_forest",
+    "load_forest",
+]

@@ -14,7 +14,7 @@ from localmdi._text import clean, count, cut
 from localmdi._validation import default_names
 from localmdi.exceptions import FileFormatError, MissingStatisticsError
 from localmdi.forest.invariants import as_feature_count, check_header, check_statistics, convert
-from localmdi.forest.schema import FLOATS, STATISTICS, STRUCTURE
+from localmdi.forest.schema import ARRAYS, STATISTICS, STRUCTURE
 from localmdi.forest.statistics import recompute_statistics
 from localmdi.forest.storage import read_fields, write_fields
 from localmdi.forest.structure import check_structure
@@ -85,6 +85,11 @@ class Forest:
     boosted : bool
         Whether each tree was grown on the errors of the ones before it. Boosted trees are not a
         sample of trees, so that no standard error over trees is given for them.
+    base_value : ndarray of float64, shape (n_values,), or None
+        What is added to the trees' values in a prediction: the score that boosting starts from.
+    column_rule : ndarray of uint8, shape (n_features,), or None
+        What happens to the values of each feature before they are routed, `ColumnRule`s added up;
+        None: nothing.
 
     Examples
     --------
@@ -118,6 +123,8 @@ class Forest:
     categories: tuple[AnyArray | None, ...] | None = None
     row_dtype: str = "float64"
     boosted: bool = False
+    base_value: FloatArray | None = None
+    column_rule: NDArray[np.uint8] | None = None
 
     # Not a field: it follows from the others.
     _node_table: ClassVar[_core.NodeTable]
@@ -259,8 +266,8 @@ class Forest:
         array: FloatArray | None = getattr(self, field)
         if array is None:
             raise MissingStatisticsError(
-                f"the nodes must have {field}; got a forest without it. "
-                "Compute it with forest.with_statistics(X, y)."
+                f"the nodes must have {field}; got a forest without it. Compute it from rows with "
+                "forest.with_statistics(X, y), or for boosted trees with_gradients(model, X, y)."
             )
         return array
 
@@ -363,7 +370,7 @@ def build_forest(**given: Unpack[ForestFields]) -> Forest:
     """
     fields: dict[str, Any] = {**given}
     fields["n_features"] = as_feature_count(fields.get("n_features"))
-    for field, dtype in {**STRUCTURE, **dict.fromkeys(FLOATS, np.dtype(np.float64))}.items():
+    for field, dtype in ARRAYS.items():
         if fields.get(field) is not None:
             fields[field] = convert(field, fields[field], dtype=dtype)
     n_nodes = np.size(fields.get("feature", ()))

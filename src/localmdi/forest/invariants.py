@@ -11,6 +11,7 @@ import numpy as np
 
 from localmdi._criteria import criterion_names
 from localmdi._text import count
+from localmdi._validation import ColumnRule
 from localmdi.exceptions import InvalidForestError
 from localmdi.forest.schema import AGGREGATIONS, ROW_DTYPES
 
@@ -210,6 +211,8 @@ def check_statistics(fields: Mapping[str, Any]) -> dict[str, Any]:
         checked[field] = array
     checked["value"] = _value(fields["value"], classes=fields["classes"], tree_offset=tree_offset)
     checked["tree_weight"] = _tree_weight(fields["tree_weight"], len(tree_offset) - 1)
+    checked["base_value"] = _base_value(fields["base_value"], checked["value"])
+    checked["column_rule"] = _column_rule(fields["column_rule"], fields["n_features"])
     return checked
 
 
@@ -240,6 +243,35 @@ def _tree_weight(value: Any, n_trees: int) -> AnyArray:
             "tree_weight must be finite and not negative, with a positive sum",
             describe(array.tolist()),
             do="Pass one weight per tree, ones for a plain forest.",
+        )
+    return array
+
+
+def _base_value(base: Any, value: AnyArray | None) -> AnyArray | None:
+    if base is None:
+        return None
+    array = freeze(
+        "base_value", base, dtype=_FLOAT64, shape=(None if value is None else value.shape[1],)
+    )
+    if not len(array) or not np.isfinite(array).all():
+        fail(
+            "base_value must hold one finite number per column of value",
+            describe(array.tolist()),
+            do="Pass None if the trees alone make the prediction.",
+        )
+    return array
+
+
+def _column_rule(rule: Any, n_features: int) -> AnyArray | None:
+    if rule is None:
+        return None
+    array = freeze("column_rule", rule, dtype=np.dtype(np.uint8), shape=(n_features,))
+    known = int(sum(ColumnRule))
+    if array.max() > known:
+        fail(
+            f"column_rule must add up members of ColumnRule, at most {known}",
+            f"{array.max()} for feature {int(array.argmax())}",
+            do="Use the members of it, or 0.",
         )
     return array
 

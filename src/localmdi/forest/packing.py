@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from localmdi import _core
-from localmdi._validation import RowRules, RowSource, check_batch
+from localmdi._validation import (
+    RowRules,
+    RowSource,
+    apply_column_rules,
+    check_batch,
+    has_effect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,10 +98,16 @@ class Packing:
                 f"X must have the model's {self.forest.n_features} features; got {n_features}. "
                 "Pass the columns that the model was fitted with."
             )
-        step = batch_rows or rows.batch_rows
+        rule = self.forest.column_rule
+        if rule is not None and not has_effect(rule, sparse=rows.sparse):
+            rule = None
+        # Rows that are changed are dense, whatever they were.
+        step = batch_rows or (rows.batch_rows if rule is None else rows.dense_batch_rows)
         for start in range(0, n_rows, step):
             stop = min(start + step, n_rows)
             batch = rows.batch(start, stop)
+            if rule is not None:
+                batch = apply_column_rules(batch, rule)
             check_batch(batch, rules, refused=lambda: self._refused)
             yield start, stop, batch
 
@@ -146,6 +158,8 @@ class Packing:
     def predict(self, rows: RowSource, rules: RowRules, *, n_threads: int) -> FloatArray:
         """Return the forest's values for the rows: the trees' weighted mean, or their sum.
 
+        The base value, if there is one, is added.
+
         Returns
         -------
         ndarray of shape (n_rows, n_values)
@@ -158,4 +172,6 @@ class Packing:
             part = out[block.rows]
             for tree_weight, leaf in zip(weight[block.trees].tolist(), block.leaf.T, strict=True):
                 part += value[leaf] if tree_weight == 1 else tree_weight * value[leaf]
-        return out / weight.sum() if is_mean else out
+        if is_mean:
+            out /= weight.sum()
+        return out if self.forest.base_value is None else out + self.forest.base_value

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGGREGATIONS",
+    "ARRAYS",
     "FLOATS",
+    "OPTIONAL",
     "ROW_DTYPES",
     "STATISTICS",
     "STRUCTURE",
@@ -69,7 +71,20 @@ STATISTICS = ("weight", "impurity", "value")
 """What a forest may know about its nodes."""
 
 FLOATS = ("tree_weight", *STATISTICS)
-"""The other arrays, all float64."""
+"""What a forest knows about its trees and nodes, all float64."""
+
+OPTIONAL: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        **dict.fromkeys((*STATISTICS, "base_value"), np.dtype(np.float64)),
+        "column_rule": np.dtype(np.uint8),
+    }
+)
+"""The arrays that a forest may lack, with their types."""
+
+ARRAYS: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {**STRUCTURE, "tree_weight": np.dtype(np.float64), **OPTIONAL}
+)
+"""All arrays, with their types."""
 
 AGGREGATIONS = ("mean", "sum")
 ROW_DTYPES = ("float32", "float64")
@@ -107,3 +122,5 @@ class ForestFields(TypedDict):
     categories: NotRequired[Sequence[ArrayLike | None] | None]
     row_dtype: NotRequired[str]
     boosted: NotRequired[bool]
+    base_value: NotRequired[ArrayLike | None]
+    column_rule: NotRequired[ArrayLike | None]

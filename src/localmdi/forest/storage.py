@@ -14,7 +14,7 @@ import numpy as np
 
 from localmdi._container import read_container, write_container
 from localmdi._validation import default_names
-from localmdi.forest.schema import FLOATS, STATISTICS, STRUCTURE
+from localmdi.forest.schema import ARRAYS, OPTIONAL
 
 if TYPE_CHECKING:
     import os
@@ -39,7 +39,7 @@ def write_fields(path: str | os.PathLike[str], fields: Mapping[str, Any]) -> Non
     """Write the fields of a forest; statistics that are None are left out."""
     labels = _encode_all([fields[field] for field in _LABELS])
     header = {field: fields[field] for field in _PLAIN} | dict(zip(_LABELS, labels, strict=True))
-    arrays = {field: fields[field] for field in (*STRUCTURE, *FLOATS) if fields[field] is not None}
+    arrays = {field: fields[field] for field in ARRAYS if fields[field] is not None}
     write_container(path, kind=_KIND, version=_VERSION, header=header, arrays=arrays)
 
 
@@ -62,10 +62,10 @@ def read_fields(path: str | os.PathLike[str]) -> dict[str, Any]:
     names = header["feature_names"]
     if names is not None and not isinstance(names, list):
         raise ValueError(f"its feature_names must be null or a list; got {reprlib.repr(names)}")
-    required = {*STRUCTURE, *FLOATS} - {*STATISTICS}
-    if not required <= arrays.keys() <= {*STRUCTURE, *FLOATS}:
+    required = ARRAYS.keys() - OPTIONAL.keys()
+    if not required <= arrays.keys() <= ARRAYS.keys():
         names = ", ".join(sorted(required))
-        optional = ", ".join(STATISTICS)
+        optional = ", ".join(OPTIONAL)
         raise ValueError(
             f"its arrays must be {names}, and may be {optional}; got {reprlib.repr(sorted(arrays))}"
         )

@@ -91,13 +91,6 @@ def check_purpose(model: Any) -> None:
 
 def refuse_unknown(model: Any) -> NoReturn:
     """Raise the error for a model of an unknown kind."""
-    if hasattr(model, "n_trees_per_iteration_"):
-        refuse(
-            model,
-            "stores no impurities at its nodes, so there is nothing to decompose. Build a "
-            "Forest of its trees with build_forest and compute them with "
-            "Forest.with_statistics(X, y), or fit a GradientBoosting or forest model.",
-        )
     if hasattr(model, "cv_results_"):
         refuse(model, "was fitted with refit=False and has no best_estimator_. Use refit=True.")
     refuse(

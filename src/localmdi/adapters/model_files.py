@@ -1,0 +1,76 @@
+"""Model files of other libraries, recognised by what they hold; reading one runs no code of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localmdi.adapters.fields import read_file, read_json
+from localmdi.exceptions import FileFormatError
+
+if TYPE_CHECKING:
+    import os
+
+    from localmdi.forest import Forest
+
+__all__ = ["load_model_file"]
+
+# After the brace that opens an object, UBJSON has the type of a length or of a container.
+_UBJSON_SECOND = b"iUIlL$#}"
+
+
+def load_model_file(path: str | os.PathLike[str]) -> Forest:
+    """Read a model that LightGBM, XGBoost, CatBoost or ydf saved.
+
+    Parameters
+    ----------
+    path : str or path-like
+        LightGBM's text, XGBoost's JSON or UBJSON, CatBoost's JSON or (with CatBoost installed)
+        .cbm, or a directory of ydf (with ydf installed).
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    FileFormatError, InvalidForestError
+        The file is damaged or something else.
+    UnsupportedModelError
+        Its trees cannot be routed; the message says why.
+    """
+    place = Path(path)
+    if place.is_dir():
+        from localmdi.adapters.ydf import read_ydf_directory
+
+        return read_ydf_directory(place)
+    content = read_file(place)
+    if content.startswith(b"tree"):
+        from localmdi.adapters.lightgbm import read_lightgbm_text
+
+        return read_lightgbm_text(place)
+    if content.startswith(b"CBM1"):
+        from localmdi.adapters.catboost import read_catboost_cbm
+
+        return read_catboost_cbm(place)
+    if content[:1] == b"{" and content[1:2] and content[1] in _UBJSON_SECOND:
+        from localmdi.adapters.xgboost import read_xgboost_ubj
+
+        return read_xgboost_ubj(place)
+    if content.lstrip()[:1] == b"{":
+        return _read_json_model(content)
+    raise FileFormatError(
+        f"{place.name!r} is no model file of LightGBM, XGBoost, CatBoost or ydf. Save the model "
+        "with its own save_model."
+    )
+
+
+def _read_json_model(content: bytes) -> Forest:
+    document = read_json(content, library="XGBoost or CatBoost")
+    if "features_info" in document:
+        from localmdi.adapters.catboost import parse_catboost
+
+        return parse_catboost(document)
+    from localmdi.adapters.xgboost import parse_xgboost
+
+    return parse_xgboost(document)

@@ -1,0 +1,313 @@
+"""HistGradientBoosting, CatBoost and ydf: routes, raw predictions, their importances."""
+
+import catboost as cb
+import numpy as np
+import pandas as pd
+import pytest
+import ydf
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.exceptions import NotFittedError
+
+from adapters.libraries import (
+    N_ROWS,
+    assert_same_leaves,
+    assert_same_predictions,
+    numbers,
+    raw,
+    strange_rows,
+    targets,
+    total_gain,
+)
+from localmdi import as_forest, global_mdi, local_mdi, with_gradients
+from localmdi.adapters import load_model_file, prediction_values_change
+from localmdi.adapters.catboost import read_catboost_json
+from localmdi.exceptions import FileFormatError, UnsupportedModelError
+
+HIST = {
+    "number": (HistGradientBoostingRegressor, {}),
+    "regularised": (HistGradientBoostingRegressor, {"l2_regularization": 5.0}),
+    "poisson": (HistGradientBoostingRegressor, {"loss": "poisson"}),
+    "two": (HistGradientBoostingClassifier, {}),
+    "balanced": (HistGradientBoostingClassifier, {"class_weight": "balanced"}),
+    "three": (HistGradientBoostingClassifier, {}),
+}
+
+
+def hist_target(name):
+    y = numbers(category=False)[1]
+    kind = name if name in ("two", "three") else "two" if name == "balanced" else "number"
+    return np.abs(y) if name == "poisson" else targets(y)[kind]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", HIST)
+def test_hist_gradient_boosting(name, weighted):
+    kind, settings = HIST[name]
+    X, _ = numbers(category=False)
+    y = hist_target(name)
+    weight = np.random.default_rng(2).random(N_ROWS) + 0.5 if weighted else None
+    model = kind(max_iter=15, random_state=0, **settings).fit(X, y, sample_weight=weight)
+    Z = strange_rows(X, as_forest(model))
+    # There is no public raw prediction of regressors with a link, and no leaf of any.
+    assert_same_predictions(model, Z, model._raw_predict(Z))
+    forest = with_gradients(model, X, y, sample_weight=weight)
+    gains = np.zeros(5)
+    for tree in (tree for stage in model._predictors for tree in stage):
+        nodes = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(gains, nodes["feature_idx"], nodes["gain"])
+    np.testing.assert_allclose(total_gain(forest), gains, rtol=1e-9)
+
+
+def mixed_frame(seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "a": rng.normal(size=N_ROWS),
+            "b": rng.choice(list("pqrst"), N_ROWS).astype(object),
+            "c": rng.integers(0, 3, N_ROWS) * 1.0,
+            "d": rng.random(N_ROWS) > 0.5,
+        }
+    )
+    table.loc[::7, "a"] = np.nan
+    table.loc[::11, "b"] = None
+    y = table.a.fillna(0) + (table.b == "p") + 0.3 * rng.normal(size=N_ROWS)
+    return table, y.to_numpy()
+
+
+def test_hist_gradient_boosting_categories():
+    table, y = mixed_frame()
+    table["b"] = table["b"].astype("category")
+    table["e"] = pd.Categorical((np.arange(N_ROWS) % 5) + 10)
+    model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype")
+    model.fit(table, y)
+    other = table.copy()
+    rng = np.random.default_rng(1)
+    other["b"] = pd.Categorical(rng.choice(list("zpqx"), N_ROWS))
+    other["e"] = pd.Categorical(rng.integers(8, 14, N_ROWS))
+    other.loc[::5, "e"] = None
+    for rows in (table, other):
+        assert_same_predictions(model, rows, model.predict(rows))
+    forest = with_gradients(model, table, y)
+    assert forest.unit == "loss"
+
+
+def test_hist_gradient_boosting_refusals(monkeypatch):
+    X, y = numbers(category=False)
+    with pytest.raises(NotFittedError):
+        as_forest(HistGradientBoostingRegressor())
+    kind = HistGradientBoostingRegressor
+    for settings, reason in (
+        ({"monotonic_cst": [1, 0, 0, 0, 0]}, "monotone"),
+        ({"early_stopping": True}, "sets rows aside"),
+        ({"loss": "absolute_error"}, "objective"),
+    ):
+        with pytest.raises(UnsupportedModelError, match=reason):
+            with_gradients(kind(max_iter=3, **settings).fit(X, y), X, y)
+    model = kind(max_iter=2).fit(X, y)
+    monkeypatch.delattr(model, "_predictors")
+    with pytest.raises(UnsupportedModelError, match="no public way"):
+        as_forest(model)
+
+
+def test_gradients_are_for_boosting_that_needs_them():
+    X, y = numbers(category=False)
+    X, label = np.nan_to_num(X), targets(y)["two"]
+    model = GradientBoostingClassifier(n_estimators=3).fit(X, label)
+    with pytest.raises(UnsupportedModelError, match="store impurities"):
+        with_gradients(model, X, label)
+
+
+def test_stored_variance_of_gradient_boosting_is_twice_its_loss():
+    # Variance = mean square − G²/(H n) with H = n: what a step takes is the same number.
+    X, y = numbers(category=False)
+    X, label = np.nan_to_num(X), targets(y)["two"].astype(float)
+    model = GradientBoostingRegressor(n_estimators=5).fit(X, label)
+    forest = as_forest(model)
+    residual = label - model.init_.predict(X).ravel()
+    for stage in range(5):
+        tree = model.estimators_[stage, 0]
+        first, end = forest.tree_offset[stage : stage + 2]
+        path = tree.decision_path(X.astype(np.float32))
+        count = np.asarray(path.sum(axis=0)).ravel()
+        gradient = path.T @ residual
+        square = path.T @ residual**2
+        expected = square / count - gradient**2 / count**2
+        np.testing.assert_allclose(forest.impurity[first:end], expected, atol=1e-10)
+        residual = residual - 0.1 * tree.predict(X)
+
+
+CATBOOST = {
+    "symmetric": ({}, "number"),
+    "depthwise": ({"grow_policy": "Depthwise"}, "number"),
+    "lossguide": ({"grow_policy": "Lossguide"}, "two"),
+    "three": ({"loss_function": "MultiClass"}, "three"),
+    "three, depthwise": ({"loss_function": "MultiClass", "grow_policy": "Depthwise"}, "three"),
+    "NaN last": ({"nan_mode": "Max"}, "number"),
+    "two": ({"loss_function": "Logloss"}, "two"),
+    "ranking": ({"loss_function": "YetiRank"}, "two"),
+    "monotone": ({"monotone_constraints": [1, 0, 0, 0, 0]}, "number"),
+}
+
+
+def catboost_model(settings, X, y, **data):
+    quiet = {"iterations": 20, "depth": 4, "verbose": 0, "allow_writing_files": False}
+    return cb.CatBoost(quiet | {"thread_count": 1} | settings).fit(cb.Pool(X, y, **data))
+
+
+@pytest.mark.parametrize("name", CATBOOST)
+def test_catboost(name, tmp_path):
+    settings, kind = CATBOOST[name]
+    X, y = numbers(category=False)
+    group = {"group_id": np.arange(N_ROWS) // 100} if name == "ranking" else {}
+    model = catboost_model(settings, X, targets(y)[kind], **group)
+    forest = as_forest(model)
+    Z = strange_rows(X, forest)
+    assert_same_leaves(forest, Z, model.calc_leaf_indexes(Z))
+    theirs = model.predict(Z, prediction_type="RawFormulaVal")
+    assert_same_predictions(model, Z, theirs, atol=1e-9)
+    path = tmp_path / "model.cbm"
+    model.save_model(str(path))
+    assert load_model_file(path) == forest
+    change = prediction_values_change(forest, X).mean(axis=0)
+    if name != "ranking":
+        # Ranking models measure another importance by default.
+        theirs = model.get_feature_importance(type="PredictionValuesChange")
+        np.testing.assert_allclose(100 * change / change.sum(), theirs, rtol=1e-9)
+
+
+def test_catboost_categories(tmp_path):
+    table, y = mixed_frame()
+    table = table[["a", "b"]].assign(b=table["b"].fillna("none"))
+    pool = cb.Pool(table, y, cat_features=["b"])
+    quiet = {"iterations": 20, "verbose": 0, "allow_writing_files": False, "one_hot_max_size": 20}
+    model = cb.CatBoost(quiet).fit(pool)
+    with pytest.raises(UnsupportedModelError, match="pool=train_pool"):
+        as_forest(model)
+    path = tmp_path / "model.json"
+    model.save_model(str(path), format="json", pool=pool)
+    forest = load_model_file(path)
+    rows = table.assign(b=np.random.default_rng(0).choice(list("pqzy"), N_ROWS))
+    assert_same_leaves(forest, rows, model.calc_leaf_indexes(rows))
+    np.testing.assert_allclose(raw(forest, rows)[:, 0], model.predict(rows), atol=1e-9)
+
+
+def test_catboost_refusals(tmp_path):
+    table, y = mixed_frame()
+    table = table[["a", "b"]].assign(b=table["b"].fillna("none"))
+    quiet = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "one_hot_max_size": 2}
+    model = cb.CatBoost(quiet).fit(cb.Pool(table, y, cat_features=["b"]))
+    with pytest.raises(UnsupportedModelError, match="CTR"):
+        as_forest(model)
+    with pytest.raises(NotFittedError):
+        as_forest(cb.CatBoostRegressor())
+    X, y = numbers(category=False)
+    with pytest.raises(UnsupportedModelError, match="CatBoost draws"):
+        with_gradients(catboost_model({}, X, y), X, y)
+    path = tmp_path / "model.cbm"
+    path.write_bytes(b"CBM1 and then nothing")
+    with pytest.raises(FileFormatError, match="CatBoost cannot read"):
+        load_model_file(path)
+    path.write_text('{"features_info": {}}')
+    with pytest.raises(FileFormatError, match="features"):
+        read_catboost_json(path)
+
+
+YDF = {
+    "forest, votes": (ydf.RandomForestLearner, "two", {}),
+    "forest, shares": (ydf.RandomForestLearner, "three", {"winner_take_all": False}),
+    "forest, number": (ydf.RandomForestLearner, "number", {}),
+    "forest, local imputation": (
+        ydf.RandomForestLearner,
+        "two",
+        {"missing_value_policy": "RANDOM_LOCAL_IMPUTATION"},
+    ),
+    "forest, discretized": (
+        ydf.RandomForestLearner,
+        "two",
+        {"discretize_numerical_columns": True},
+    ),
+    "boosted, two": (ydf.GradientBoostedTreesLearner, "two", {}),
+    "boosted, three": (ydf.GradientBoostedTreesLearner, "three", {}),
+    "boosted, number": (ydf.GradientBoostedTreesLearner, "number", {}),
+    "cart": (ydf.CartLearner, "two", {}),
+}
+
+
+def ydf_model(name):
+    kind, target, settings = YDF[name]
+    table, y = mixed_frame()
+    task = ydf.Task.REGRESSION if target == "number" else ydf.Task.CLASSIFICATION
+    size = {} if name == "cart" else {"num_trees": 10}
+    features = list(table)
+    learner = kind(label="y", task=task, features=features, **size, **settings)
+    return learner.train(table.assign(y=targets(y)[target]), verbose=0), table
+
+
+@pytest.mark.parametrize("name", YDF)
+def test_ydf(name, tmp_path):
+    model, table = ydf_model(name)
+    forest = as_forest(model)
+    rng = np.random.default_rng(1)
+    rows = table.copy()
+    rows.loc[:300, "b"] = rng.choice(np.array(["p", "zz", "q", None], dtype=object), 301)
+    rows.loc[:200, "a"] = rng.choice([np.nan, np.inf, -np.inf, 0.0], 201)
+    cuts = forest.threshold[(forest.feature == 0) & np.isfinite(forest.threshold)]
+    rows.loc[400:699, "a"] = rng.choice(cuts, 300)
+    # ydf wants the column of the label, whatever it holds.
+    label = "0" if "number" not in name else 0.0
+    assert_same_leaves(forest, rows, model.predict_leaves(rows.assign(y=label)))
+    score, theirs = raw(forest, rows), model.predict(rows)
+    if name.startswith("boosted") and not name.endswith("number"):
+        odds = (
+            np.exp(score)
+            if score.shape[1] > 1
+            else np.column_stack([np.exp(-score), np.ones(len(score))])
+        )
+        score = odds / odds.sum(axis=1, keepdims=True)
+    if theirs.ndim == 1:
+        score = score[:, -1]
+    np.testing.assert_allclose(score, theirs, atol=2e-6)
+    # Its sum of scores is our global importance, in nats where it is an entropy.
+    expected = dict.fromkeys(table, 0.0)
+    expected |= {feature: sum_ for sum_, feature in model.variable_importances()["SUM_SCORE"]}
+    ours = total_gain(forest) * (np.log(2) if forest.unit == "bits" else 1.0)
+    if name != "forest, local imputation":
+        np.testing.assert_allclose(ours, [expected[f] for f in table], rtol=1e-4, atol=1e-3)
+    model.save(str(tmp_path / "model"))
+    assert load_model_file(tmp_path / "model") == forest
+
+
+def test_ydf_refusals(tmp_path):
+    table, y = mixed_frame()
+    data = table[["a", "c"]].assign(e=y, y=targets(y)["two"])
+    learner = ydf.RandomForestLearner(label="y", num_trees=3, split_axis="SPARSE_OBLIQUE")
+    with pytest.raises(UnsupportedModelError, match="AXIS_ALIGNED"):
+        as_forest(learner.train(data, verbose=0))
+    isolation = ydf.IsolationForestLearner(num_trees=3).train(data[["a", "e"]], verbose=0)
+    with pytest.raises(UnsupportedModelError, match="no target"):
+        as_forest(isolation)
+    with pytest.raises(FileFormatError, match="ydf cannot read"):
+        load_model_file(tmp_path)
+
+
+@pytest.mark.parametrize("library", ["hist", "catboost", "ydf"])
+def test_statistics_of_rows(library):
+    X, y = numbers(category=False)
+    label = targets(y)["two"]
+    if library == "hist":
+        model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    elif library == "catboost":
+        model = catboost_model({}, X, y)
+    else:
+        table = pd.DataFrame(X, columns=list("abcde"))
+        learner = ydf.GradientBoostedTreesLearner(label="y", task=ydf.Task.REGRESSION, num_trees=5)
+        model, X = learner.train(table.assign(y=y), verbose=0), table
+    forest = as_forest(model).with_statistics(X, label, criterion="entropy")
+    result = local_mdi(forest, X)
+    assert result.unit == "bits"
+    np.testing.assert_allclose(result.values.mean(axis=0), global_mdi(forest).values, atol=1e-12)
