@@ -217,7 +217,7 @@ def decompose_global(
     candidates = adapted.in_bag.candidates(n, y=y, sample_weight=sample_weight)
     blocks = packing.leaf_blocks(rows, reader.rules, n_threads=n_threads, batch_rows=n)
     weights = _agreeing(adapted.forest, blocks, candidates=candidates)
-    batch = rows.batch(0, n)
+    ((_, _, batch),) = packing.batches(rows, reader.rules, batch_rows=n)
     return decompose(packing, rows, batch=batch, weights=weights.weights, n_threads=n_threads)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -40,6 +41,7 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
     measure: Measure = "gain",
     min_rows: int = 10,
     standard_error: bool | Literal["trees", "labels", "both"] = False,
+    n_refits: int | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> LocalImportance:
@@ -74,10 +76,13 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
         What error to give, given the trees. "labels": the held-out labels as the random part, which
         `LocalImportance.significant` needs; for the gain only, at 33 times the cost. "trees": the
         choice of the trees. True: "labels" for the gain, "trees" for the drop.
+    n_refits : int or None
+        Give instead the error over new training samples: the model is fitted so many times, at
+        least 2, to random halves of the rows, and the spread of the values is their error.
     n_jobs : int or None
         As in `local_mdi`.
     random_state : int
-        Seed of the label errors.
+        Seed of the label errors and of the halves.
 
     Returns
     -------
@@ -101,6 +106,16 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
     >>> print(f"{honest.baseline.mean():.2f} before, {honest.residual.mean():.2f} left")
     0.50 before, 0.50 left
     """
+    if n_refits is not None:
+        return _with_refits(
+            model,
+            X,
+            y=y,
+            n_refits=n_refits,
+            rng=np.random.default_rng(_seed(random_state)),
+            options={"at": at, "held_out": held_out, "measure": measure, "min_rows": min_rows,
+                     "sample_weight": sample_weight, "n_jobs": n_jobs},
+        )  # fmt: skip
     error = _error_of(standard_error, measure)
     request = HonestRequest(measure, min_rows, error, count_threads(n_jobs), _seed(random_state))
     source = _Source(model, X, y=y, sample_weight=sample_weight, held_out=held_out)
@@ -233,6 +248,43 @@ class _Source:
             "sample_weight are not what fit got, or the model does not tell how it weighted its "
             "rows. Pass exactly what fit got, or rows that it has not seen: held_out=(X, y)."
         )
+
+
+def _with_refits(
+    model: FittedModel,
+    X: Any,
+    *,
+    y: Any,
+    n_refits: int,
+    rng: np.random.Generator,
+    options: dict[str, Any],
+) -> LocalImportance:
+    """Return honest values with their spread over fits to halves of the rows.
+
+    The spread of a statistic over random halves of n rows estimates its spread over samples of n
+    rows: half as many rows double the variance, and halves of one sample share half of it.
+    """
+    from sklearn.base import clone
+    from sklearn.utils import resample
+
+    if isinstance(n_refits, bool) or not isinstance(n_refits, int | np.integer) or n_refits < 2:
+        raise ValueError(f"n_refits must be a whole number of at least 2; got {n_refits!r}.")
+    if options["held_out"] is not None or options["sample_weight"] is not None:
+        raise ValueError(
+            "n_refits fits the model again to halves of X and y; it cannot be used with held_out "
+            "or sample_weight. Use standard_error='labels' instead."
+        )
+    result = honest_mdi(model, X, y, **options)
+    at = X if options["at"] is None else options["at"]
+    n_half = len(_required(y)) // 2
+    values = []
+    for _ in range(n_refits):
+        seed = int(rng.integers(2**31))
+        rows, labels = resample(X, y, replace=False, n_samples=n_half, random_state=seed)
+        again = clone(model).fit(rows, labels)
+        values.append(honest_mdi(again, rows, labels, **options | {"at": at}).values)
+    error = np.std(values, axis=0, ddof=1)
+    return replace(result, standard_error=error, error="refits")
 
 
 class _DisagreementError(Exception):

@@ -28,7 +28,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
-ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample"]
+ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample", "refits"]
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 
 

@@ -442,3 +442,43 @@ class TestErrors:
             lm.local_mdi(model, rows, standard_error=True).significant()
         with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
             result.significant(5)
+
+    def test_over_refits(self):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(200, 3))
+        y = rows[:, 0] + rng.normal(size=200)
+        model = RandomForestRegressor(20, random_state=0).fit(rows, y)
+        result = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
+        assert result.error == "refits"
+        assert (result.standard_error > 0).all()
+        again = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
+        assert np.array_equal(again.standard_error, result.standard_error)
+        with pytest.raises(ValueError, match="at least 2; got 1"):
+            lm.honest_mdi(model, rows, y, n_refits=1)
+        with pytest.raises(ValueError, match="cannot be used with held_out"):
+            lm.honest_mdi(model, rows, y, n_refits=2, held_out=True)
+        with pytest.raises(ValueError, match="p-values need"):
+            result.significant()
+
+
+@pytest.mark.slow
+def test_size_and_power_of_the_label_test():
+    """Print what "this feature tells nothing about this row" gets wrong, and finds."""
+    levels, rejected, found, n_noise = np.array([0.05, 0.01]), np.zeros(2), [], 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(500, 6))
+        y = (rng.random(500) < 1 / (1 + np.exp(-2 * rows[:, 0]))).astype(int)
+        model = RandomForestClassifier(200, min_samples_leaf=5, random_state=seed, n_jobs=2)
+        result = lm.honest_mdi(
+            model.fit(rows, y), rows, y, standard_error="labels", min_rows=5, n_jobs=2
+        )
+        p = result.p_values()
+        rejected += (p[:, 1:, None] < levels).sum(axis=(0, 1))
+        n_noise += p[:, 1:].size
+        found.append(result.significant(0.05)[:, 0].mean())
+    size = rejected / n_noise
+    print(f"size at .05 and .01: {size.round(4).tolist()}; power: {np.mean(found):.3f}")
+    assert 0.02 < size[0] < 0.08
+    assert 0.002 < size[1] < 0.025
+    assert np.mean(found) > 0.5

@@ -111,7 +111,7 @@ def divergence_gain(forest: Forest) -> Credit:
     array([0.   , 0.125, 0.125])
     """
     drop = impurity_drop(forest)
-    if forest.boosted and forest.aggregation == "sum":
+    if forest.criterion == "loss" or (forest.boosted and forest.aggregation == "sum"):
         # A booster's impurities are potentials: their drops add up to the library's own gain.
         return replace(drop, measure="gain")
     criterion = find_criterion(forest.criterion)

@@ -62,7 +62,7 @@ class GlobalImportance:
         As for `LocalImportance`.
     honest : bool
         As for `LocalImportance`.
-    error : {"trees", "labels", "both", "sample"}
+    error : {"trees", "labels", "both", "sample", "refits"}
         As for `LocalImportance`.
 
     Examples

@@ -84,9 +84,9 @@ class LocalImportance:
         mean over the training rows.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
-    error : {"trees", "labels", "both", "sample"}
+    error : {"trees", "labels", "both", "sample", "refits"}
         What `standard_error` measures: the choice of the trees, the labels of the held-out rows
-        given the trees, both, or the choice of the rows.
+        given the trees, both, the choice of the rows, or all of it, by fitting again.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def one_sided_p(
     """
     from scipy import special
 
-    if standard_error is None or not honest or error == "trees":
+    if standard_error is None or not honest or error in ("trees", "refits"):
         raise ValueError(
             "p-values need honest values with an error of labels or of the sample: 0 is what noise "
             "gives only to honest values, and trees vary less than labels do. Use "

@@ -40,7 +40,7 @@
 
 namespace localmdi::explain {
 
-enum class Measure : std::uint8_t { drop = 0, gain = 1 };
+using support::Measure;
 
 // What the rows answered: n_entries numbers each, by column of the nodes' laws. Classes: column
 // (offset of the output + class), value 1; numbers: every output, its value.

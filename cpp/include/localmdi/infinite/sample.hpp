@@ -26,11 +26,8 @@
 namespace localmdi::infinite {
 
 using support::Criterion;
+using support::Measure;
 using support::WeightedLog;
-
-// What an edge parent → child gives its feature: the drop of the impurity, or the gain, which is
-// the divergence between the two laws of the output (docs/theory/algorithms.md, "Gain").
-enum class Measure : std::uint8_t { drop, gain };
 
 // Row i adds entry_weight[e] to slot entry_slot[e] for e in entry_offset[i] .. entry_offset[i + 1].
 // Slots are classes, or for the variance the weight, the sum of y and the sum of y².

@@ -22,6 +22,10 @@ namespace localmdi::support {
 // column of localmdi._criteria.CRITERIA.
 enum class Criterion : std::uint8_t { entropy = 0, gini = 1, variance = 2 };
 
+// What an edge parent → child gives its feature: the drop of the impurity, or the gain, which is
+// the divergence between their laws of the output (docs/theory/algorithms.md, "Gain").
+enum class Measure : std::uint8_t { drop = 0, gain = 1 };
+
 // c·log2(c), the only transcendental function of the entropy: n·H = n·log2(n) − Σ c·log2(c).
 //
 // Rows that weigh 1 have whole counts, and there are only as many different ones as there are rows.
