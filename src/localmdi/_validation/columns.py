@@ -201,8 +201,9 @@ def encode_columns(
 
 
 def _are_codes(column: AnyArray, known: Categories) -> bool:
-    """Whether a column of an array of numbers can only hold codes: its categories are texts."""
-    return column.dtype.kind in "iuf" and all(isinstance(value, str) for value in known.values)
+    """Whether a column of an array of numbers can only hold codes: its categories are strings."""
+    strings = [isinstance(value, str) for value in known.values]
+    return column.dtype.kind in "iuf" and len(strings) > 0 and all(strings)
 
 
 def read_encoded_rows(

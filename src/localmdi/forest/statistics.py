@@ -63,6 +63,7 @@ def recompute_statistics(
         criterion=name,
         classes=tuple(classes) or None,
         aggregation="mean",
+        base_value=None,
     )
 
 
