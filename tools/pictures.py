@@ -11,11 +11,12 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).parent.parent
 # Which figure of which example is which picture.
 PICTURES = {
-    "first_steps.png": ("plot_3_digits.py", 1),
-    "infinite_led.png": ("plot_4_led.py", 1),
+    "plot_4_led.py": {1: "infinite_led.png"},
+    "plot_8_honest.py": {1: "first_steps.png", 2: "honest.png"},
 }
 
-for name, (example, figure) in PICTURES.items():
+for example, names in PICTURES.items():
     plt.close("all")
     runpy.run_path(str(ROOT / "examples" / example))
-    plt.figure(figure).savefig(ROOT / "docs" / "images" / name, dpi=150)
+    for figure, name in names.items():
+        plt.figure(figure).savefig(ROOT / "docs" / "images" / name, dpi=150)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from localmdi.typing import FloatArray
+    from localmdi.typing import FloatArray, Measure
 
 __all__ = ["CRITERIA", "UNITS", "Criterion", "Unit", "criterion_names", "find_criterion", "unit_of"]
 
@@ -49,6 +49,20 @@ class Unit:
         ('uncertainty (bits)', 'variance')
         """
         return f"{self.quantity} ({self.symbol})" if self.symbol else self.quantity
+
+    def value_label(self, measure: Measure, *, honest: bool) -> str:
+        """Return what the value of a feature is, for an axis.
+
+        Examples
+        --------
+        >>> UNITS["bits"].value_label("drop", honest=True)
+        'uncertainty removed on unseen rows (bits)'
+        >>> UNITS["gini"].value_label("gain", honest=False)
+        'gain'
+        """
+        what = f"{self.quantity} removed" if measure == "drop" else "gain"
+        where = " on unseen rows" if honest else ""
+        return f"{what}{where} ({self.symbol})" if self.symbol else f"{what}{where}"
 
 
 @dataclass(frozen=True)

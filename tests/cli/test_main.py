@@ -258,7 +258,7 @@ def test_warnings_become_notes(run, people, monkeypatch):
         return original(*arguments, **options)
 
     monkeypatch.setattr(explain, "fit_forest", fit)
-    outcome = run("explain", people, "--target", "sick", "--trees", "3")
+    outcome = run("explain", people, "--target", "sick", "--trees", "3", "--plain")
     assert (outcome.code, outcome.err) == (0, "note: something to know\n")
 
 
@@ -272,7 +272,9 @@ def test_progress(run, people, monkeypatch):
 
 
 def test_a_reader_that_leaves(people):
-    command = f"{sys.executable} -m localmdi explain {people} --target sick --trees 3 --show 8"
+    command = (
+        f"{sys.executable} -m localmdi explain {people} --target sick --trees 3 --plain --show 8"
+    )
     run = subprocess.run(["sh", "-c", f"{command} | head -1"], capture_output=True, text=True)
     assert "people.csv" in run.stdout
     assert run.stderr == ""

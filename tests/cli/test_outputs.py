@@ -86,7 +86,7 @@ def test_an_interrupt_in_the_process(run, people, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(explain, "UnseenCategories", interrupt)
-    outcome = run("explain", people, *FAST, "-o", "out.csv")
+    outcome = run("explain", people, *FAST, "--plain", "-o", "out.csv")
     assert outcome.code == 130
     assert outcome.err.count("\n") == 1
     assert outcome.complaint.startswith("interrupted")

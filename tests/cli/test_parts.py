@@ -129,7 +129,7 @@ def test_a_row_in_a_unit_without_a_symbol():
     result = LocalImportance(
         np.ones((1, 1)), 2.0, residual=np.ones(1), unit="variance", feature_names=("a",), n_trees=1
     )
-    assert show_total(result, 0.5) == [
+    assert show_total(result, 0.5, baseline=2.0) == [
         "Variance before anything is known: 2.0000; left on average: 0.5000",
         "Mean variance removed by each feature",
     ]
@@ -137,12 +137,12 @@ def test_a_row_in_a_unit_without_a_symbol():
 
 def test_a_measure_without_an_account():
     row = {"row": 0, "values": {"a": 0.5}}
-    assert show_row(row, unit="bits") == ["Row 0", f" {MINUS}0.5000  a"]
+    assert show_row(row, unit="bits", measure="gain") == ["Row 0", " +0.5000  a"]
     result = LocalImportance(
         np.ones((1, 1)), None, residual=None, unit="bits", feature_names=("a",), n_trees=1,
         measure="gain",
     )  # fmt: skip
-    assert show_total(result, None) == ["Mean uncertainty removed by each feature, in bits"]
+    assert show_total(result, None, baseline=None) == ["Mean gain of each feature, in bits"]
 
 
 def test_a_ranking_of_nothing():

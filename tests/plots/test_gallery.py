@@ -11,8 +11,8 @@ import pytest
 PROGRAMS = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 
 
-def test_six_programs():
-    assert len(PROGRAMS) == 6
+def test_eight_programs():
+    assert len(PROGRAMS) == 8
 
 
 @pytest.mark.slow

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from localmdi.cli.explained import Summary
-    from localmdi.results import LocalImportance
+    from localmdi.cli.held_out import Trust
+    from localmdi.results import GlobalImportance, LocalImportance
+    from localmdi.typing import Measure
 
 __all__ = [
     "Console",
@@ -86,38 +88,75 @@ class Console:
 
 
 def show_summary(
-    summary: Summary, *, about: Mapping[str, Any], files: Mapping[str, str]
+    summary: Summary,
+    *,
+    about: Mapping[str, Any],
+    files: Mapping[str, str],
+    trust: Trust | None = None,
 ) -> list[str]:
     """Return the lines that describe explained rows."""
     result = summary.result
+    importance = None if trust is None else trust.importance
+    if importance is None:
+        ranking = show_ranking(result.feature_names, summary.mean.tolist(), errors=None)
+    else:
+        ranking = show_importance(importance)
     lines = [
-        _head(about, summary.n_rows, n_features=len(result.feature_names)),
+        _head(about, summary),
         *show_columns(about),
+        *([] if trust is None else ["", *trust.lines()]),
         "",
-        *show_total(result, summary.mean_residual),
-        *show_ranking(result.feature_names, summary.mean.tolist(), errors=None),
+        *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
+        *ranking,
     ]
     for row in summary.first:
-        lines += ["", *show_row(row, unit=result.unit)]
+        told = show_row(row, unit=result.unit, measure=result.measure, honest=result.honest)
+        lines += ["", *told]
     return [*lines, *show_files(files)]
 
 
-def show_total(result: LocalImportance, residual: float | None) -> list[str]:
+def show_importance(importance: GlobalImportance) -> list[str]:
+    """Return the honest importances of the features; those of noise are marked."""
+    told = importance.significant()
+    errors = importance.standard_error
+    return show_ranking(
+        importance.feature_names,
+        importance.values.tolist(),
+        errors=None if errors is None else errors.tolist(),
+        marks=["" if one else "not distinguishable from noise" for one in told],
+    )
+
+
+def show_total(
+    result: LocalImportance, residual: float | None, *, baseline: float | None
+) -> list[str]:
     """Return how much impurity there was and is left, if known, and the heading of a ranking."""
     named = unit_of(result.unit)
     quantity = named.quantity
     heading = f"Mean {quantity} removed by each feature"
+    if result.honest:
+        heading = "Mean gain of each feature on unseen rows"
+    elif result.measure == "gain":
+        heading = "Mean gain of each feature"
     lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
-    if result.baseline is None or residual is None:
+    if result.honest:
+        lines[0] += ", with standard errors given the trees"
+    if baseline is None or residual is None:
         return lines
-    levels = (float(result.baseline), residual)
+    levels = (baseline, residual)
     before, left = (with_unit(_number(value), named.symbol) for value in levels)
     capital = f"{quantity[0].upper()}{quantity[1:]}"
-    return [f"{capital} before anything is known: {before}; left on average: {left}", *lines]
+    really = "really left" if result.honest else "left"
+    return [f"{capital} before anything is known: {before}; {really} on average: {left}", *lines]
 
 
 def show_ranking(
-    names: Sequence[str], values: Sequence[float], *, errors: Sequence[float] | None, most: int = 10
+    names: Sequence[str],
+    values: Sequence[float],
+    *,
+    errors: Sequence[float] | None,
+    marks: Sequence[str] | None = None,
+    most: int = 10,
 ) -> list[str]:
     r"""Return one line per feature, the largest first, with bars.
 
@@ -127,21 +166,32 @@ def show_ranking(
       sex  0.5000  ████████████████████████
       age  0.2500  ████████████
     """
-    order = sorted(range(len(names)), key=lambda j: (-abs(values[j]), j))[:most]
+    # Honest values below zero are noise: they come last.
+    size = abs if marks is None else float
+    order = sorted(range(len(names)), key=lambda j: (-size(values[j]), j))[:most]
     labels = [_short(names[j]) for j in order]
     width = max(map(len, labels), default=0)
     longest = max((abs(values[j]) for j in order), default=0.0) or 1.0
+    numbers = [_number(values[j]) for j in order]
+    digits = max(map(len, numbers), default=0)
     lines = []
-    for j, label in zip(order, labels, strict=True):
-        value = _number(values[j])
+    for j, label, value in zip(order, labels, numbers, strict=True):
         error = "" if errors is None else f" ± {_number(errors[j])}"
-        bar = "█" * round(_BAR * abs(values[j]) / longest)
-        lines.append(f"  {label:<{width}}  {value}{error}  {bar}".rstrip())
+        # Noise has no bar: its value is an accident.
+        bar = (marks[j] if marks else "") or "█" * round(_BAR * abs(values[j]) / longest)
+        lines.append(f"  {label:<{width}}  {value:>{digits}}{error}  {bar}".rstrip())
     left_out = len(names) - len(order)
     return [*lines, *[f"  … and {count(left_out, 'more feature')}"] * (left_out > 0)]
 
 
-def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
+def show_row(
+    row: Mapping[str, Any],
+    *,
+    unit: str,
+    measure: Measure = "drop",
+    honest: bool = False,
+    most: int = 5,
+) -> list[str]:
     r"""Return a row's way from the impurity at the root down to what is left.
 
     Examples
@@ -158,6 +208,7 @@ def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
     named = unit_of(unit)
     of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
     values = row["values"]
+    change = _change if measure == "drop" else _gain
     names = sorted(values, key=lambda name: -abs(values[name]))
     head = [f"Row {row['row']}"]
     if row.get("target") is not None:
@@ -170,13 +221,14 @@ def show_row(row: Mapping[str, Any], *, unit: str, most: int = 5) -> list[str]:
     data = row.get("data") or {}
     for name in names[:most]:
         known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
-        lines.append(f" {_change(values[name])}  {_short(name)}{known}")
+        lines.append(f" {change(values[name])}  {_short(name)}{known}")
     rest = names[most:]
     if rest:
         total = sum(values[name] for name in rest)
-        lines.append(f" {_change(total)}  {count(len(rest), 'other feature')} together")
+        lines.append(f" {change(total)}  {count(len(rest), 'other feature')} together")
     if "residual" in row:
-        lines.append(f"  {with_unit(_number(row['residual']), named.symbol)} left")
+        left = "really left" if honest else "left"
+        lines.append(f"  {with_unit(_number(row['residual']), named.symbol)} {left}")
     return lines
 
 
@@ -219,15 +271,17 @@ def show_files(files: Mapping[str, str]) -> list[str]:
     return ["", *(f"{what}: {path}" for what, path in files.items())] if files else []
 
 
-def _head(about: Mapping[str, Any], n_rows: int, *, n_features: int) -> str:
+def _head(about: Mapping[str, Any], summary: Summary) -> str:
     if "trees" in about:
         trees = count(about["trees"], "tree")
     else:
         trees = f"infinitely many trees, {about['method']}"
     if "fitted_rows" in about:
-        trees = f"{trees} fitted on {count(about['fitted_rows'], 'row')}"
+        fitted = "each fitted on half of" if summary.result.honest else "fitted on"
+        trees = f"{trees} {fitted} {count(about['fitted_rows'], 'row')}"
     name = _short(about["data"], _LONGEST_PATH)
-    return f"{name}: {count(n_rows, 'row')}, {count(n_features, 'feature')}; {trees}"
+    n_features = len(summary.result.feature_names)
+    return f"{name}: {count(summary.n_rows, 'row')}, {count(n_features, 'feature')}; {trees}"
 
 
 def _short(text: Any, limit: int = _LONGEST_NAME) -> str:
@@ -236,12 +290,18 @@ def _short(text: Any, limit: int = _LONGEST_NAME) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
+    text = f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
+    return text.replace("-0.0000", "0.0000").replace("-", "\N{MINUS SIGN}")
 
 
 def _change(value: float) -> str:
     """Return what a feature did to the impurity: a positive value removed some."""
     sign = "\N{MINUS SIGN}" if value >= 0 else "+"
+    return f"{sign}{_number(abs(value))}"
+
+
+def _gain(value: float) -> str:
+    sign = "+" if value >= 0 else "\N{MINUS SIGN}"
     return f"{sign}{_number(abs(value))}"
 
 

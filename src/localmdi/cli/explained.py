@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from localmdi._explainer import Explainer
     from localmdi.cli.console import Console
+    from localmdi.cli.held_out import HeldOutModel
     from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
     from localmdi.results import LocalImportance
@@ -127,6 +128,7 @@ class Summary:
         self.additivity_error = 0.0
         self._show = show
         self._values: Any = 0.0
+        self._baseline = 0.0
         self._residual = 0.0
         self._reservoir: Reservoir[Explained] | None = None
         if sample:
@@ -137,11 +139,13 @@ class Summary:
         import numpy as np
 
         if self.result is None:
-            # Only unit, names and baseline are needed, not the rows.
+            # Only what the rows have in common is needed.
             self.result = replace(part.result, data=None)[:0]
         self.n_rows += len(part.rows)
         self._values = self._values + part.result.values.sum(axis=0)
-        if part.result.residual is not None:
+        if part.result.baseline is not None and part.result.residual is not None:
+            levels = np.broadcast_to(part.result.baseline, len(part.rows))
+            self._baseline += float(levels.sum())
             self._residual += float(part.result.residual.sum())
             self.additivity_error = max(self.additivity_error, part.result.additivity_error())
         wanted = self._show - len(self.first)
@@ -155,6 +159,13 @@ class Summary:
         """Mean importances over all rows."""
         values: FloatArray = self._values / self.n_rows
         return values
+
+    @property
+    def mean_baseline(self) -> float | None:
+        """Mean impurity at the root; None for a measure without such an account."""
+        if isinstance(self.result.baseline, float | None):
+            return self.result.baseline
+        return self._baseline / self.n_rows
 
     @property
     def mean_residual(self) -> float | None:
@@ -175,7 +186,7 @@ class Summary:
             "unit": result.unit,
             "measure": result.measure,
             "honest": result.honest,
-            "baseline": result.baseline,
+            "baseline": self.mean_baseline,
             "mean_residual": self.mean_residual,
             "additivity_error": None if result.baseline is None else self.additivity_error,
             "mean": dict(zip(result.feature_names, self.mean.tolist(), strict=True)),
@@ -204,8 +215,8 @@ class TableModel:
         self, model: Any, columns: ModelColumns, *, explainer: Explainer, jobs: int, predict: bool
     ) -> None:
         self.columns = columns
+        self.model = model
         self.explainer = explainer
-        self._model = model
         self._jobs = jobs
         self._predict = predict
 
@@ -214,11 +225,15 @@ class TableModel:
         """The trees."""
         return self.explainer.forest
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.forest.n_trees
+
     def explain(self, frame: Any, rows: IntArray) -> Explained:
         """Explain and predict rows, an Arrow table with the model's columns."""
-        X = self._model_input(frame)
         try:
-            result = self.explainer(X, n_jobs=self._jobs)
+            result = self.explainer(self.read(frame), n_jobs=self._jobs)
         except ValueError as error:
             raise ValueError(self._with_column_name(str(error))) from error
         if self.columns.transformed:
@@ -227,9 +242,10 @@ class TableModel:
             # The cells as the file has them, under its names where the model has none.
             names = result.feature_names if self.columns.by_name else self.columns.names
             result = replace(result, data=frame, frame_type="pyarrow", feature_names=names)
-        return Explained(result, rows, self._prediction(X, frame) if self._predict else None)
+        return Explained(result, rows, self.predict(frame))
 
-    def _model_input(self, frame: Any) -> Any:
+    def read(self, frame: Any) -> Any:
+        """Return what the model gets for an Arrow table with its columns."""
         if self.columns.transformed:
             # Steps choose columns by name and expect the frames that scikit-learn knows best.
             return frame.to_pandas()
@@ -237,20 +253,24 @@ class TableModel:
             return frame
         return _as_array(frame)
 
-    def _prediction(self, X: Any, frame: Any) -> AnyArray | None:
+    def predict(self, frame: Any) -> AnyArray | None:
+        """Predict rows; None if that is not wanted, or if the model cannot."""
         from localmdi.forest import Forest
 
-        if isinstance(self._model, Forest):
-            known = _has_prediction(self._model)
+        if not self._predict:
+            return None
+        if isinstance(self.model, Forest):
+            known = _has_prediction(self.model)
+            X = self.read(frame)
             return _one_column(self.explainer.predict(X, n_jobs=self._jobs)) if known else None
-        if not hasattr(self._model, "predict"):
+        if not hasattr(self.model, "predict"):
             return None
         if self.columns.transformed or self.forest.categories is not None:
-            return _one_column(self._model.predict(frame.to_pandas()))
+            return _one_column(self.model.predict(frame.to_pandas()))
         with warnings.catch_warnings():
             # The columns were matched by name already.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return _one_column(self._model.predict(_as_array(frame)))
+            return _one_column(self.model.predict(_as_array(frame)))
 
     def _with_column_name(self, message: str) -> str:
         """Name the column where the check of the values only has its number."""
@@ -266,7 +286,7 @@ class TableModel:
 class UnseenCategories:
     """Counts, column by column, the cells whose category no training row had."""
 
-    def __init__(self, model: TableModel) -> None:
+    def __init__(self, model: TableModel | HeldOutModel) -> None:
         import pyarrow as pa
 
         categories = model.forest.categories or ()

@@ -88,7 +88,8 @@ class Forest:
     base_value : ndarray of float64, shape (n_values,), or None
         What is added to the trees' values in a prediction: the score that boosting starts from.
     column_rule : ndarray of uint8, shape (n_features,), or None
-        What happens to the values of each feature before they are routed, `ColumnRule`s added up;
+        What happens to the values of each feature before they are routed: members of `ColumnRule`,
+        added up;
         None: nothing.
 
     Examples

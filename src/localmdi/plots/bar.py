@@ -17,15 +17,15 @@ from localmdi.plots.canvas import (
     legend_above,
     open_frame,
 )
-from localmdi.plots.captions import elide, feature_labels, format_value, removed_label
-from localmdi.plots.colours import ADDED, REMOVED, ink, palette
+from localmdi.plots.captions import elide, feature_labels, format_value, value_label
+from localmdi.plots.colours import ADDED, MISSING, REMOVED, ink, palette
 from localmdi.plots.result_parts import check_rows, largest_features
 from localmdi.results import GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from localmdi.typing import FloatArray
+    from localmdi.typing import BoolArray, ErrorOf, FloatArray, IntArray, Measure
 
 __all__ = ["BarDisplay"]
 
@@ -54,6 +54,14 @@ class BarDisplay:
         Number of features that are not shown.
     others : float
         The sum of their values, of all rows.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
+    error : {"trees", "labels", "both", "sample"}
+        What the standard errors are of.
+    noise : ndarray of bool, shape (n_shown,), or None
+        Features that cannot be told from noise, drawn grey; None: not tested.
 
     Attributes
     ----------
@@ -81,6 +89,10 @@ class BarDisplay:
     labels: tuple[str, ...] | None = None
     n_others: int = 0
     others: float = 0.0
+    measure: Measure = "drop"
+    honest: bool = False
+    error: ErrorOf = "trees"
+    noise: BoolArray | None = None
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -99,7 +111,8 @@ class BarDisplay:
         result : GlobalImportance, LocalImportance, or dict of label to GlobalImportance
             A local result is drawn as its mean over rows; a dict comes from ``mean(by=labels)``.
         max_features : int
-            How many features to show, by decreasing absolute value (of several labels the mean).
+            How many features to show, by decreasing absolute value (of several labels the mean);
+            honest ones by decreasing value, because those below zero are noise.
         ax : matplotlib axes or None
             Where to draw; None: in a new figure.
 
@@ -124,7 +137,9 @@ class BarDisplay:
         values = np.stack([mean.values for mean in means])
         check_rows(*values.shape)
         weight = np.array([mean.weight for mean in means])
-        shown = largest_features(np.abs(values).mean(axis=0), max_features)
+        honest = means[0].honest
+        strength = np.maximum(values, 0.0) if honest else np.abs(values)
+        shown = largest_features(strength.mean(axis=0), max_features)
         errors = [mean.standard_error for mean in means if mean.standard_error is not None]
         others = np.delete(values, shown, axis=1).sum(axis=1)
         display = cls(
@@ -135,6 +150,10 @@ class BarDisplay:
             labels=labels,
             n_others=values.shape[1] - len(shown),
             others=float(np.average(others, weights=weight if weight.sum() > 0 else None)),
+            measure=means[0].measure,
+            honest=honest,
+            error=means[0].error,
+            noise=_find_noise(means, shown),
         )
         return display.plot(ax=ax)
 
@@ -167,7 +186,11 @@ class BarDisplay:
         thickness = 0.8 / n_groups
         colours = palette(n_groups)
         for i, values in enumerate(self.values):
-            signs = [REMOVED if value >= 0 else ADDED for value in values]
+            noise = np.zeros(n_shown, dtype=bool) if self.noise is None else self.noise
+            signs = [
+                MISSING if told_nothing else REMOVED if value >= 0 else ADDED
+                for value, told_nothing in zip(values, noise, strict=True)
+            ]
             self.ax_.barh(
                 place + (i - (n_groups - 1) / 2) * thickness,
                 values,
@@ -192,9 +215,12 @@ class BarDisplay:
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(len(place) - 0.4, -0.6)
         ax.axvline(0, color=ink(), linewidth=0.8)
-        notes = [removed_label(self.unit)]
+        notes = [value_label(self.unit, self.measure, honest=self.honest)]
         if self.standard_error is not None and np.isfinite(self.standard_error).any():
-            notes[0] += ", 95\N{NO-BREAK SPACE}% interval over trees"
+            given = "over trees" if self.error == "trees" else "given the trees"
+            notes[0] += f", 95\N{NO-BREAK SPACE}% interval {given}"
+        if self.noise is not None and self.noise.any():
+            notes.append("grey: not distinguishable from noise")
         if self.n_others:
             together = format_value(self.others, np.abs(self.values).max())
             many = "" if self.n_others == 1 else " together"
@@ -202,6 +228,15 @@ class BarDisplay:
         describe_x(ax, *notes)
         if self.labels is not None:
             legend_above(ax, len(self.labels))
+
+
+def _find_noise(means: list[GlobalImportance], shown: IntArray) -> BoolArray | None:
+    """Return which features cannot be told from noise; None if that was not tested."""
+    if len(means) > 1 or not means[0].honest:
+        return None
+    if means[0].standard_error is None or means[0].error == "trees":
+        return None
+    return ~means[0].significant()[shown]
 
 
 def _read_means(result: Any) -> tuple[tuple[str, ...] | None, list[GlobalImportance]]:

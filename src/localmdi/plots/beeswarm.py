@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi._text import count
 from localmdi.plots.canvas import describe_x, font_size, get_axes, label_width, open_frame
-from localmdi.plots.captions import feature_labels, removed_label
+from localmdi.plots.captions import feature_labels, value_label
 from localmdi.plots.colours import MISSING, SEQUENTIAL, ink
 from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.typing import FloatArray, IntArray, Measure
 
 __all__ = ["BeeswarmDisplay", "swarm"]
 
@@ -52,6 +52,10 @@ class BeeswarmDisplay:
         Where the row's value lies between the feature's low (0) and high (1) values; NaN: grey.
     n_rows, n_features : int
         The size of the whole result, of which this may be a part.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
 
     Attributes
     ----------
@@ -77,6 +81,8 @@ class BeeswarmDisplay:
     level: FloatArray | None
     n_rows: int
     n_features: int
+    measure: Measure = "drop"
+    honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -126,6 +132,8 @@ class BeeswarmDisplay:
             level=_levels(result, rows, shown=shown),
             n_rows=len(result),
             n_features=len(result.feature_names),
+            measure=result.measure,
+            honest=result.honest,
         )
         return display.plot(ax=ax)
 
@@ -168,7 +176,7 @@ class BeeswarmDisplay:
         labels = feature_labels(self.feature_names, label_width(ax, size))
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(n_shown - 0.4, -0.6)
-        describe_x(ax, removed_label(self.unit), *self._note())
+        describe_x(ax, value_label(self.unit, self.measure, honest=self.honest), *self._note())
         return self
 
     def _draw_feature(self, j: int, *, span: tuple[float, float], area: float) -> None:

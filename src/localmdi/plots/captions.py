@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from localmdi.results import InteractionImportance, LocalImportance
+    from localmdi.typing import Measure
 
 __all__ = [
     "MINUS",
@@ -25,9 +26,9 @@ __all__ = [
     "format_value",
     "impurity_label",
     "plain",
-    "removed_label",
     "row_title",
     "signed",
+    "value_label",
 ]
 
 MINUS = "\N{MINUS SIGN}"
@@ -90,17 +91,15 @@ def impurity_label(unit: str) -> str:
     return plain(unit_of(unit).label)
 
 
-def removed_label(unit: str) -> str:
-    """Return what a feature did to the impurity, with the unit.
+def value_label(unit: str, measure: Measure = "drop", *, honest: bool = False) -> str:
+    """Return what the value of a feature is, with the unit.
 
     Examples
     --------
-    >>> removed_label("bits"), removed_label("gini")
-    ('uncertainty removed (bits)', 'Gini impurity removed')
+    >>> value_label("bits"), value_label("gini", honest=True)
+    ('uncertainty removed (bits)', 'Gini impurity removed on unseen rows')
     """
-    known = unit_of(unit)
-    symbol = f" ({plain(known.symbol)})" if known.symbol else ""
-    return f"{known.quantity} removed{symbol}"
+    return plain(unit_of(unit).value_label(measure, honest=honest))
 
 
 def signed(value: float, scale: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi._text import count
 from localmdi.plots.canvas import describe_x, font_size, get_axes, legend_above, open_frame
-from localmdi.plots.captions import cell_text, elide, feature_labels, removed_label
+from localmdi.plots.captions import cell_text, elide, feature_labels, value_label
 from localmdi.plots.colours import MISSING, REMOVED, ink, palette
 from localmdi.plots.explained_data import Groups, read_data, read_groups
 from localmdi.plots.result_parts import check_local, spread_rows
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import ArrayLike, FloatArray
+    from localmdi.typing import ArrayLike, FloatArray, Measure
 
 __all__ = ["DependenceDisplay"]
 
@@ -53,6 +53,10 @@ class DependenceDisplay:
         The label of every row, told apart by colour and marker.
     n_rows : int or None
         Number of rows of the whole result, of which these may be a part.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
 
     Attributes
     ----------
@@ -79,6 +83,8 @@ class DependenceDisplay:
     categories: tuple[str, ...] | None = None
     groups: Groups | None = None
     n_rows: int | None = None
+    measure: Measure = "drop"
+    honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -148,6 +154,8 @@ class DependenceDisplay:
             dense(result.values[rows][:, columns])[:, 0],
             feature_name=result.feature_names[columns[0]],
             unit=result.unit,
+            measure=result.measure,
+            honest=result.honest,
             categories=data[0].categories,
             groups=None if by is None else read_groups(by, len(result)).take(rows),
             n_rows=len(result),
@@ -195,7 +203,10 @@ class DependenceDisplay:
         if self.n_rows is not None and n_drawn < self.n_rows:
             notes.append(f"{n_drawn:,} of {count(self.n_rows, 'row')}")
         describe_x(self.ax_, *notes)
-        self.ax_.set_ylabel(removed_label(self.unit), fontsize=font_size(self.ax_, 12))
+        self.ax_.set_ylabel(
+            value_label(self.unit, self.measure, honest=self.honest),
+            fontsize=font_size(self.ax_, 12),
+        )
         return self
 
     def _draw_dots(self, x: FloatArray, chosen: Any, *, colour: Any, number: int = 0) -> None:

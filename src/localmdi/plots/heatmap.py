@@ -16,7 +16,7 @@ from localmdi.plots.canvas import (
     label_width,
     open_frame,
 )
-from localmdi.plots.captions import elide, feature_labels, removed_label
+from localmdi.plots.captions import elide, feature_labels, value_label
 from localmdi.plots.colours import DIVERGING, TEXT, check_limit, symmetric_limit
 from localmdi.plots.explained_data import Groups, read_groups
 from localmdi.plots.result_parts import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import ArrayLike, FloatArray, IntArray
+    from localmdi.typing import ArrayLike, FloatArray, IntArray, Measure
 
 __all__ = ["HeatmapDisplay", "similarity_order"]
 
@@ -62,6 +62,10 @@ class HeatmapDisplay:
         How the rows are ordered, in words.
     n_rows, n_features : int
         The size of the whole result, of which this may be a part.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
 
     Attributes
     ----------
@@ -91,6 +95,8 @@ class HeatmapDisplay:
     order: str = ""
     n_rows: int
     n_features: int
+    measure: Measure = "drop"
+    honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
     mappable_: Any = field(default=None, init=False)
@@ -152,6 +158,8 @@ class HeatmapDisplay:
             values[place],
             tuple(result.feature_names[i] for i in shown),
             unit=result.unit,
+            measure=result.measure,
+            honest=result.honest,
             rows=rows[place],
             groups=_runs(groups, rows[place]),
             order=how,
@@ -206,7 +214,9 @@ class HeatmapDisplay:
         describe_x(ax, self._note())
         self._draw_groups()
         if colorbar:
-            colour_bar(ax, self.mappable_, label=removed_label(self.unit))
+            colour_bar(
+                ax, self.mappable_, label=value_label(self.unit, self.measure, honest=self.honest)
+            )
         return self
 
     def _draw_groups(self) -> None:

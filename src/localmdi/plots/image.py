@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
-from localmdi.plots.captions import removed_label
+from localmdi.plots.captions import value_label
 from localmdi.plots.colours import DIVERGING, check_limit, symmetric_limit
 from localmdi.plots.result_parts import check_rows, row_values
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import FloatArray
+    from localmdi.typing import FloatArray, Measure
 
 __all__ = ["ImageDisplay"]
 
@@ -37,6 +37,10 @@ class ImageDisplay:
         Unit of the values.
     title : str
         Which row it is, or the mean over rows.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
 
     Attributes
     ----------
@@ -63,6 +67,8 @@ class ImageDisplay:
     _: KW_ONLY
     unit: str
     title: str = ""
+    measure: Measure = "drop"
+    honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
     mappable_: Any = field(default=None, init=False)
@@ -125,7 +131,13 @@ class ImageDisplay:
         """
         values, title, _ = row_values(result, row, display="ImageDisplay")
         height, width = _check_shape(shape, len(values))
-        display = cls(values.reshape(height, width), unit=result.unit, title=title)
+        display = cls(
+            values.reshape(height, width),
+            unit=result.unit,
+            title=title,
+            measure=result.measure,
+            honest=result.honest,
+        )
         return display.plot(ax=ax, limit=limit, colorbar=colorbar)
 
     def plot(
@@ -167,7 +179,12 @@ class ImageDisplay:
         bare(self.ax_)
         write_title(self.ax_, self.title)
         if colorbar:
-            colour_bar(self.ax_, self.mappable_, label=removed_label(self.unit), shrink=0.9)
+            colour_bar(
+                self.ax_,
+                self.mappable_,
+                label=value_label(self.unit, self.measure, honest=self.honest),
+                shrink=0.9,
+            )
         return self
 
 

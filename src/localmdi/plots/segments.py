@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
-from localmdi.plots.captions import format_value, removed_label
+from localmdi.plots.captions import format_value, value_label
 from localmdi.plots.colours import DIVERGING, contrast, ink, symmetric_limit
 from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import row_values
@@ -188,7 +188,7 @@ class SegmentDisplay:
             spine.set_visible(False)
         self._draw_numbers(end)
         if colorbar:
-            colour_bar(self.ax_, self.mappable_, label=removed_label(self.unit), shrink=0.9)
+            colour_bar(self.ax_, self.mappable_, label=value_label(self.unit), shrink=0.9)
         return self
 
     def _inch(self) -> float:

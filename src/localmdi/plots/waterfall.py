@@ -22,9 +22,9 @@ from localmdi.plots.captions import (
     feature_labels,
     format_value,
     impurity_label,
-    removed_label,
     row_title,
     signed,
+    value_label,
 )
 from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
 from localmdi.plots.explained_data import read_data
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.typing import FloatArray, IntArray, Measure
 
 __all__ = ["WaterfallDisplay"]
 
@@ -51,6 +51,7 @@ class WaterfallDisplay:
     bars between lead from one to the other: ``values.sum() == baseline - residual``. A step to
     the left removed uncertainty, a step to the right added some. Measures without a baseline have
     no levels to lead from one to the other: their values are drawn as bars that start at zero.
+    Honest results end with what is really left: what rows show that the trees have not seen.
     Usually made by `from_result`.
 
     Parameters
@@ -72,6 +73,10 @@ class WaterfallDisplay:
         How many steps, at the end, are not one feature.
     title : str
         Which row it is.
+    measure : {"drop", "gain"}
+        What the values are.
+    honest : bool
+        Whether they were measured on rows that the trees have not seen.
 
     Attributes
     ----------
@@ -101,6 +106,8 @@ class WaterfallDisplay:
     data: tuple[str, ...] | None = None
     n_more: int = 0
     title: str = ""
+    measure: Measure = "drop"
+    honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -176,6 +183,8 @@ class WaterfallDisplay:
             data=_read_row(result, row, shown=shown, n_more=len(rest)),
             n_more=len(rest),
             title=row_title(result, row),
+            measure=result.measure,
+            honest=result.honest,
         )
         return display.plot(ax=ax)
 
@@ -216,10 +225,15 @@ class WaterfallDisplay:
         labels = self._line_labels(label_width(self.ax_, size, share=0.75))
         self.ax_.set_yticks(np.arange(n_lines), labels, fontsize=size)
         self.ax_.set_ylim(n_lines - 0.4, -0.6)
-        label = removed_label if self.baseline is None else impurity_label
-        describe_x(self.ax_, label(self.unit))
+        describe_x(self.ax_, *self._axis_title())
         write_title(self.ax_, self.title, loc="left")
         return self
+
+    def _axis_title(self) -> list[str]:
+        if self.baseline is None:
+            return [value_label(self.unit, self.measure, honest=self.honest)]
+        seen = ["measured on rows that the trees have not seen"] if self.honest else []
+        return [impurity_label(self.unit), *seen]
 
     def _bars(self) -> tuple[FloatArray, FloatArray, list[str]]:
         """Return where every bar starts and ends, from top to bottom, and its colour."""
@@ -271,7 +285,8 @@ class WaterfallDisplay:
         steps = [label + end for label, end in zip(labels, ends, strict=True)]
         if self.baseline is None:
             return steps
-        return [f"{unit_of(self.unit).quantity} at the root", *steps, "left at the leaves"]
+        end = "really left" if self.honest else "left at the leaves"
+        return [f"{unit_of(self.unit).quantity} at the root", *steps, end]
 
 
 def _rest(values: FloatArray, shown: IntArray, *, change: float | None) -> dict[str, float]:

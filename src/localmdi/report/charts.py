@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._text import clean
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi._criteria import Unit
-    from localmdi.typing import FloatArray
+    from localmdi.typing import BoolArray, FloatArray
 
 __all__ = ["bar_chart", "beeswarm_chart"]
 
@@ -27,22 +24,31 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation 
 
 
 def bar_chart(
-    names: Sequence[str], values: FloatArray, *, errors: FloatArray | None, unit: Unit
+    names: Sequence[str],
+    values: FloatArray,
+    *,
+    errors: FloatArray | None,
+    noise: BoolArray,
+    title: str,
 ) -> dict[str, Any]:
-    """Return bars of the global importances with two standard errors to each side."""
+    """Return bars of global importances with two standard errors to each side; noise is grey."""
     alt = _altair()
     spread = np.zeros(len(values)) if errors is None else 2 * np.nan_to_num(errors)
     table = [
         {"rank": rank, "value": _digits(v), "low": _digits(v - e), "high": _digits(v + e)}
         for rank, (v, e) in enumerate(zip(values.tolist(), spread.tolist(), strict=True))
     ]
+    for line, is_noise in zip(table, noise.tolist(), strict=True):
+        line |= {"noise": True} if is_noise else {}
     base = alt.Chart(alt.Data(values=table))
-    y = _feature_axis(alt)
-    title = f"global importance ({clean(unit.symbol or unit.quantity)})"
+    y = _feature_axis(alt, noise=np.flatnonzero(noise).tolist())
+    sign = alt.condition("datum.value < 0", _colour(alt, "raised"), _colour(alt, "removed"))
+    if noise.any():
+        sign = alt.condition("datum.noise", _colour(alt, "none"), _colour(alt, "removed"))
     bars = base.mark_bar(height={"band": 0.62}, cornerRadiusEnd=2).encode(
         x=_amount_axis(alt, "value", title=title),
         y=y,
-        color=alt.condition("datum.value < 0", _colour(alt, "raised"), _colour(alt, "removed")),
+        color=sign,
         tooltip=alt.Tooltip("rank:Q"),
     )
     layers = [bars]
@@ -56,21 +62,9 @@ def bar_chart(
     return _finish(alt, chart, names=names)
 
 
-def beeswarm_chart(names: Sequence[str], unit: Unit, *, has_levels: bool) -> dict[str, Any]:
-    """Return one strip of dots per feature, one dot per row; the page's script adds the dots.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the features.
-    unit : Unit
-        Unit of the values.
-    has_levels : bool
-        Whether values are differences of levels of impurity; if not, they are gains.
-    """
+def beeswarm_chart(names: Sequence[str], *, title: str) -> dict[str, Any]:
+    """Return one strip of dots per feature, one dot per row; the page's script adds the dots."""
     alt = _altair()
-    symbol = f" ({clean(unit.symbol)})" if unit.symbol else ""
-    title = f"{unit.quantity} removed{symbol}" if has_levels else f"gain{symbol}"
     colours = alt.Scale(domain=[0, 1], range=[alt.ExprRef("low"), alt.ExprRef("high")])
     dots = (
         alt.Chart(alt.NamedData("dots"))
@@ -100,12 +94,20 @@ def _altair() -> Any:
     return altair
 
 
-def _feature_axis(alt: Any, n: int | None = None) -> Any:
+def _feature_axis(alt: Any, *, n: int | None = None, noise: Sequence[int] = ()) -> Any:
+    colour: Any = alt.ExprRef("ink")
+    style: Any = alt.Undefined
+    if noise:
+        # A bar at zero has no colour to see: the name has one too.
+        test = f"indexof({list(noise)}, datum.value) >= 0"
+        colour = {"condition": {"test": test, "expr": "muted"}, "expr": "ink"}
+        style = {"condition": {"test": test, "value": "italic"}, "value": "normal"}
     axis = alt.Axis(
         labelExpr="names[datum.value]",
         labelLimit=alt.ExprRef("limit"),
         labelOverlap=False,
-        labelColor=alt.ExprRef("ink"),
+        labelColor=colour,
+        labelFontStyle=style,
         domain=False,
         ticks=False,
         labelPadding=7,

@@ -117,6 +117,7 @@ def collect_rows(
     content = {
         "symbol": clean(unit.symbol),
         "quantity": unit.quantity,
+        "honest": result.honest,
         "names": short_names(result, features),
         "position": pack(rows.astype(np.uint32)),
         "label": next(shown),

@@ -19,7 +19,7 @@ from localmdi.report.row_data import own_values, row_labels, short_names
 
 if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import FloatArray, IntArray
+    from localmdi.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Check",
@@ -29,6 +29,7 @@ __all__ = [
     "check_additivity",
     "facts",
     "find_negative",
+    "find_noise",
     "how_to_read",
     "importance_lines",
     "negative_lines",
@@ -49,16 +50,18 @@ def facts(result: LocalImportance) -> list[tuple[str, str]]:
         (trees, n_trees if result.n_trees else "∞"),
     ]
     if result.baseline is not None and result.residual is not None:
-        start, left = float(np.mean(result.baseline)), float(result.residual.mean())
+        # Rows that every tree has seen have no honest value.
+        start, left = np.nanmean(result.baseline), np.nanmean(result.residual)
+        where = "really left, on average" if result.honest else "left at the leaves, on average"
         found += [
-            (f"{unit_of(result.unit).quantity} at the root", _amount(start, result.unit)),
-            ("left at the leaves, on average", _amount(left, result.unit)),
+            (f"{unit_of(result.unit).quantity} at the root", _amount(float(start), result.unit)),
+            (where, _amount(float(left), result.unit)),
         ]
     return found
 
 
 def how_to_read(result: LocalImportance) -> tuple[str, ...]:
-    """Return three sentences on how to read the values.
+    """Return four sentences on how to read the values.
 
     Examples
     --------
@@ -71,7 +74,24 @@ def how_to_read(result: LocalImportance) -> tuple[str, ...]:
     here 1 bit on average.
     Positive values removed uncertainty, negative ones raised it; together they add up to root
     minus leaf.
+    These values are plain: they say what the trees know about the rows that they learned from.
+    About new rows they know less, and features that are noise get a share too.
     """
+    return (*_what_values_are(result), _HONEST if result.honest else _PLAIN)
+
+
+_HONEST = (
+    "These values are honest: every split is measured on rows that its tree has not seen. Features "
+    "that are noise are at zero within error, and what is left is what such a tree does not know "
+    "about new rows."
+)
+_PLAIN = (
+    "These values are plain: they say what the trees know about the rows that they learned from. "
+    "About new rows they know less, and features that are noise get a share too."
+)
+
+
+def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
     unit = unit_of(result.unit)
     if result.baseline is None or result.residual is None:
         measured = f", in {clean(unit.symbol)}" if unit.symbol else f", as {unit.quantity}"
@@ -82,8 +102,8 @@ def how_to_read(result: LocalImportance) -> tuple[str, ...]:
             "nothing that is left at the leaf.",
             "The larger a value, the more the feature told about Y for this row.",
         )
-    start = _amount(float(np.mean(result.baseline)), result.unit)
-    left = _amount(float(result.residual.mean()), result.unit)
+    start = _amount(float(np.nanmean(result.baseline)), result.unit)
+    left = _amount(float(np.nanmean(result.residual)), result.unit)
     if unit.name == "bits":
         first = "A value says how many bits of uncertainty about Y a feature removed for one row."
         root = "with H(Y)"
@@ -106,6 +126,7 @@ class ImportanceLine(NamedTuple):
     name: str
     value: str
     error: str
+    is_noise: bool = False
 
 
 def importance_lines(
@@ -115,14 +136,22 @@ def importance_lines(
     errors = np.full(len(overall), np.nan)
     if overall.standard_error is not None:
         errors = overall.standard_error
+    noise = find_noise(overall)
     return [
         ImportanceLine(
             name,
             _number_text(overall.values[i]),
             "" if np.isnan(errors[i]) else f"{errors[i]:.2g}",
+            bool(noise[i]),
         )
         for name, i in zip(short_names(result, features), features, strict=True)
     ]
+
+
+def find_noise(overall: GlobalImportance) -> BoolArray:
+    """Return which features cannot be told from noise; none where that was not tested."""
+    tested = overall.honest and overall.standard_error is not None and overall.error != "trees"
+    return ~overall.significant() if tested else np.zeros(len(overall), dtype=bool)
 
 
 class NegativeValues(NamedTuple):
@@ -248,12 +277,24 @@ def _check_mean(result: LocalImportance, overall: GlobalImportance | None) -> Ch
             "No global importance was given to compare with; the bars above are the mean over the "
             "rows.",
         )
+    if result.honest and result.measure != overall.measure:
+        return Check(
+            None,
+            "The bars above are gains, which noise leaves at zero; the values of rows are drops, "
+            "which add up from root to leaf. The two are not the same number.",
+        )
     expected = overall.values
     gap = float(np.abs(result.mean().values - expected).max(initial=0.0))
     features = count(len(expected), "feature")
     measured = f"Largest difference over {features}: {_gap(gap, result.unit)}."
     if gap <= _ROUNDING * float(np.abs(expected).max(initial=0.0)):
         return Check(True, f"The mean over all rows is the forest's global importance. {measured}")
+    if result.honest:
+        return Check(
+            None,
+            f"The bars above count every row with its own label; the values of rows leave it out. "
+            f"{measured}",
+        )
     return Check(
         False,
         f"The mean over these rows is not the forest's global importance. {measured} The two are "

@@ -21,6 +21,7 @@ from localmdi.report.sections import (
     check_additivity,
     facts,
     find_negative,
+    find_noise,
     how_to_read,
     importance_lines,
     negative_lines,
@@ -65,7 +66,8 @@ def write_report(
     path : str or path-like
         The file; an existing one is replaced once the new one is complete. Its folder must exist.
     global_importance : GlobalImportance, optional
-        The forest's global importances, from `global_mdi`; default: the mean over the rows.
+        The forest's global importances, from `global_mdi` or `honest_global_mdi`; default: the
+        mean over the rows. Features of honest importances that cannot be told from noise are grey.
     prediction, target : sequence of length n_rows, optional
         What the model predicts for every row and what is true: numbers or labels.
     title : str, optional
@@ -122,7 +124,9 @@ def _compose(
     shown = result.mean() if overall is None else overall
     negative = find_negative(result, min(_LISTED_NEGATIVE, limits[0]))
     rows = sample_rows(len(result), limits[0], keep=negative.rows)
-    features = np.argsort(-np.abs(shown.values), kind="stable")[: limits[1]]
+    # Honest values below zero are noise.
+    strength = shown.values if shown.honest else np.abs(shown.values)
+    features = np.argsort(-strength, kind="stable")[: limits[1]]
     data = collect_rows(result, rows, features=features, **known)
     lines = importance_lines(result, shown, features=features)
     top = features[:_CHARTED]
@@ -139,6 +143,11 @@ def _compose(
         "notices": [*_notices(result, rows, features=features), *data.notices()],
         "importances": lines,
         "has_errors": any(line.error for line in lines),
+        "has_noise": any(line.is_noise for line in lines),
+        "has_grey_bars": any(line.is_noise for line in lines[:_CHARTED]),
+        "over_trees": shown.error == "trees",
+        "honest": result.honest,
+        "is_gain": shown.honest and shown.measure == "gain",
         "is_mean_of_rows": overall is None,
         "n_charted": len(top),
         "n_features": result.shape[1],
@@ -147,10 +156,26 @@ def _compose(
         "additivity": check_additivity(result, overall),
     }
     charts = {
-        "bar": bar_chart(names, shown.values[top], errors=errors, unit=unit),
-        "beeswarm": beeswarm_chart(names, unit, has_levels=has_levels),
+        "bar": bar_chart(
+            names,
+            shown.values[top],
+            errors=errors,
+            noise=find_noise(shown)[top],
+            title=_axis_title(shown),
+        ),
+        "beeswarm": beeswarm_chart(
+            names,
+            title=clean(unit.value_label("drop" if has_levels else "gain", honest=result.honest)),
+        ),
     }
     return render(content, charts=charts, rows=data.content)
+
+
+def _axis_title(shown: GlobalImportance) -> str:
+    unit = unit_of(shown.unit)
+    if shown.honest:
+        return clean(unit.value_label(shown.measure, honest=True))
+    return f"global importance ({clean(unit.symbol or unit.quantity)})"
 
 
 def _notices(result: LocalImportance, rows: IntArray, *, features: IntArray) -> list[str]:

@@ -11,6 +11,7 @@ from localmdi._text import count
 from localmdi.cli.commands.options import FitSettings, common_options, fit_options
 from localmdi.cli.console import Console, named_files, show_files, show_ranking, show_row
 from localmdi.cli.explained import Explained, Summary
+from localmdi.cli.held_out import Trust
 from localmdi.cli.output import check_outputs, write_page
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _show(result: LocalImportance, image: AnyArray, *, seconds: float) -> list[s
     return [
         f"{len(result):,} handwritten digits of 64 pixels, explained by "
         f"{count(result.n_trees, 'tree')} in {seconds:.2f} s",
+        *Trust().lines(),
         "",
         f"Uncertainty before a pixel is known: {result.baseline:.4f} bits (log2 10 = 3.3219: the "
         "ten digits are almost equally frequent); left on average: "

@@ -15,6 +15,7 @@ from localmdi.cli.commands.options import (
     common_options,
     file_option,
     fit_options,
+    honest_options,
     model_options,
     output_option,
     report_options,
@@ -24,6 +25,7 @@ from localmdi.cli.commands.options import (
 )
 from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
+from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
 from localmdi.cli.output import (
     REPORT_ROWS,
@@ -49,7 +51,9 @@ if TYPE_CHECKING:
 
     import click
 
+    from localmdi.cli.held_out import HeldOutModel
     from localmdi.cli.tables.open import TableFile
+    from localmdi.typing import Measure
 
 __all__ = ["command", "run"]
 
@@ -71,6 +75,8 @@ class ExplainSettings(FitSettings, TableSettings):
     show: int
     predict: bool
     save_model: Path | None
+    measure: Measure
+    plain: bool
 
 
 def command() -> click.Command:
@@ -89,14 +95,16 @@ def command() -> click.Command:
             click.Option(
                 ["--predict/--no-predict"], default=True, help="Whether to predict each row too."
             ),
-            file_option("--save-model", "Save the fitted forest, for --model."),
+            file_option("--save-model", "Save a forest fitted to all rows, for --model."),
+            *honest_options(),
             *fit_options(),
             *common_options(),
         ],
         short_help="Explain the rows of a table.",
         help="Explain the rows of a table: CSV, TSV (also .gz), Parquet or Feather.\n\n"
-        "Without --model, a forest is fitted to --target. With --model, rows are read and "
-        "explained in batches, so a table may be larger than memory.",
+        "Without --model, a forest is fitted to --target, and every row is explained by trees that "
+        "have not seen it. With --model, rows are read and explained in batches, so a table may be "
+        "larger than memory.",
     )
 
 
@@ -117,37 +125,55 @@ def run(**values: Any) -> None:
         summary = _explain_table(model, table, settings=settings, console=console)
         if settings.report is not None:
             _write_report(summary, settings.report, model=model, settings=settings, console=console)
-        if settings.save_model is not None:
-            with write_atomically(settings.save_model) as temporary:
-                model.forest.save(temporary)
-    about |= {"trees": model.forest.n_trees, "criterion": model.forest.criterion}
+    about |= {"trees": model.n_trees, "criterion": model.forest.criterion}
     files = named_files(output=settings.output, report=settings.report, model=settings.save_model)
-    document = {"command": "explain", **about, **summary.describe(), "files": files}
-    console.finish(document, lines=show_summary(summary, about=about, files=files))
+    trust = Trust.of(model)
+    document = {"command": "explain", **about, **summary.describe(), **trust.describe()}
+    document |= {"files": files}
+    console.finish(document, lines=show_summary(summary, about=about, files=files, trust=trust))
 
 
 def _fit_model(
     settings: ExplainSettings, table: TableFile, *, console: Console
-) -> tuple[TableModel, dict[str, Any]]:
+) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
     """Return a forest fitted to the table, and its description."""
     from localmdi._explainer import Explainer
 
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
-    fitted = fit_forest(training, settings, console=console, keep_forest=True)
+    about = {"data": str(settings.data), **training.describe()}
+    honest = not settings.plain
+    if honest and training.frame.num_rows < FEWEST_ROWS:
+        honest = False
+        console.note(too_few(training.frame.num_rows))
+    forest = None
+    if not honest or settings.save_model is not None:
+        fitted = fit_forest(training, settings, console=console, keep_forest=True)
+        forest = fitted.forest_
+    if forest is not None and settings.save_model is not None:
+        with write_atomically(settings.save_model) as temporary:
+            forest.save(temporary)
+    if honest or forest is None:
+        return fit_halves(
+            training,
+            settings,
+            console=console,
+            measure=settings.measure,
+            predict=settings.predict,
+        ), about
     model = TableModel(
-        fitted.forest_,
+        forest,
         ModelColumns(tuple(features), training.kinds),
-        explainer=Explainer(fitted.forest_),
+        explainer=Explainer(forest, measure=settings.measure),
         jobs=settings.jobs,
         predict=settings.predict,
     )
-    return model, {"data": str(settings.data), **training.describe()}
+    return model, about
 
 
 def _load_model(
     path: Path, table: TableFile, *, settings: ExplainSettings, console: Console
-) -> tuple[TableModel, dict[str, Any]]:
+) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
     """Return the model of a file, and its description."""
     import click
 
@@ -165,20 +191,29 @@ def _load_model(
             f"{quote_names(names)}. With --model, --target is optional."
         )
     loaded = load_model(path, allow_pickle=settings.allow_pickle)
-    adapted = adapt(loaded)
+    adapted = adapt(loaded, values=settings.measure == "gain")
     model = TableModel(
         loaded,
         match_columns(adapted, table, settings=settings, console=console),
-        explainer=explainer_of(adapted),
+        explainer=explainer_of(adapted, settings.measure),
         jobs=settings.jobs,
         predict=settings.predict,
     )
     about = {"data": str(settings.data), "model": str(path), "target": settings.target}
-    return model, about
+    if settings.target is None or settings.plain:
+        return model, about
+    honest = use_out_of_bag(
+        model, table, settings=settings, measure=settings.measure, console=console
+    )
+    return honest or model, about
 
 
 def _explain_table(
-    model: TableModel, table: TableFile, *, settings: ExplainSettings, console: Console
+    model: TableModel | HeldOutModel,
+    table: TableFile,
+    *,
+    settings: ExplainSettings,
+    console: Console,
 ) -> Summary:
     sample = REPORT_ROWS if settings.report is not None else 0
     summary = Summary(show=settings.show, sample=sample, seed=settings.seed)
@@ -200,7 +235,7 @@ def _explain_table(
 
 
 def _explain_batches(
-    model: TableModel,
+    model: TableModel | HeldOutModel,
     table: TableFile,
     *,
     settings: ExplainSettings,
@@ -229,25 +264,28 @@ def _write_report(
     summary: Summary,
     path: Path,
     *,
-    model: TableModel,
+    model: TableModel | HeldOutModel,
     settings: ExplainSettings,
     console: Console,
 ) -> None:
     sample = summary.sample()
-    n_rows, data, forest = summary.n_rows, settings.data.name, model.forest
+    n_rows, data, trust = summary.n_rows, settings.data.name, Trust.of(model)
     if len(sample.rows) < n_rows:
         console.note(
             f"the report shows {count(len(sample.rows), 'row')} drawn at random from {n_rows:,}."
         )
     origin = f"the model {settings.model.name}" if settings.model else "a forest fitted to it"
+    if settings.model is None and sample.result.honest:
+        origin = "two forests, each fitted to half of the rows and applied to the other half"
     write_page(
         sample,
         path,
-        global_importance=global_importance_of(forest, sample.result),
+        global_importance=trust.importance or global_importance_of(model.forest, sample.result),
         title=f"{clean(settings.target)} in {data}" if settings.target else data,
         notes=[
             f"{count(n_rows, 'row')} of {data} explained with {origin}: "
-            f"{count(forest.n_trees, 'tree')}, {forest.criterion}.",
+            f"{count(model.n_trees, 'tree')}, {model.forest.criterion}.",
+            *trust.lines()[1:],
             *console.notes,
         ],
     )

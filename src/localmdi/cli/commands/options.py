@@ -27,6 +27,7 @@ __all__ = [
     "common_options",
     "file_option",
     "fit_options",
+    "honest_options",
     "model_options",
     "output_option",
     "report_options",
@@ -226,6 +227,28 @@ def report_options() -> list[click.Parameter]:
             default=1,
             show_default=True,
             help="Number of rows to describe.",
+        ),
+    ]
+
+
+def honest_options() -> list[click.Parameter]:
+    """Return the options that say what is measured, and on which rows: ``measure``, ``plain``."""
+    import click
+
+    return [
+        click.Option(
+            ["--measure"],
+            type=click.Choice(["drop", "gain"]),
+            default="drop",
+            show_default=True,
+            help="What a row's values are: the drop adds up, from the uncertainty at the root to "
+            "what is left; the gain finds the features that tell something.",
+        ),
+        click.Option(
+            ["--plain"],
+            is_flag=True,
+            help="Measure on the rows that the trees learned from, which overstates what is "
+            "known.  [default: on rows that they have not seen]",
         ),
     ]
 

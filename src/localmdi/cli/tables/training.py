@@ -236,9 +236,17 @@ def target_like(column: Any, prediction: AnyArray | None, *, name: str) -> AnyAr
 
 
 def fit_forest(
-    training: TrainingData, settings: FitSettings, *, console: Console, keep_forest: bool
+    training: TrainingData,
+    settings: FitSettings,
+    *,
+    console: Console,
+    keep_forest: bool,
+    half: BoolArray | None = None,
 ) -> RandomizedForestClassifier | RandomizedForestRegressor:
-    """Return a fitted forest of totally randomized trees, or of the best of K splits."""
+    """Return a fitted forest of totally randomized trees, or of the best of K splits.
+
+    With `half`, half of the trees, grown on these rows alone.
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -255,20 +263,22 @@ def fit_forest(
             f"{count(n_rows, 'row')}. Use --trees to grow more, or --fit-rows for fewer rows."
         )
     model = kind(
-        trees,
+        trees if half is None else (trees + 1) // 2,
         max_features=settings.max_features,
         keep_forest=keep_forest,
         n_jobs=settings.jobs,
         random_state=settings.seed,
         progress=console.progress,
     )
+    # A row without weight teaches nothing but which classes and categories there are, and that
+    # values can be missing: each split then draws a side for them.
+    weight = None if half is None else half.astype(np.float64)
     if not training.gaps or not keep_forest:
-        return model.fit(training.frame, training.target.values)
-    # A row without weight teaches nothing but that values can be missing: each split then draws
-    # a side for them.
+        return model.fit(training.frame, training.target.values, sample_weight=weight)
     frame = pa.concat_tables([training.frame, _row_with_gaps(training)])
     values = np.append(training.target.values, training.target.values[:1])
-    return model.fit(frame, values, sample_weight=np.append(np.ones(n_rows), 0.0))
+    weight = np.ones(n_rows) if weight is None else weight
+    return model.fit(frame, values, sample_weight=np.append(weight, 0.0))
 
 
 def _row_with_gaps(training: TrainingData) -> Any:

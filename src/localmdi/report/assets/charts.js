@@ -63,7 +63,8 @@ function valueText(value) {
 function tipText(datum) {
   const name = rows.names[datum.rank];
   if (datum.row === undefined) {
-    return `${name}\n${rows.withUnit(numberText(datum.value))}`;
+    const noise = datum.noise ? "\nnot distinguishable from noise" : "";
+    return `${name}\n${rows.withUnit(numberText(datum.value))}${noise}`;
   }
   const cells = rows.cells[datum.rank];
   const own = cells ? ` = ${cells.text(datum.row)}` : "";

@@ -31,7 +31,8 @@ function summarySentence(row, ranked) {
     const which = raised.length === 1 ? "One feature raised it" : `${raised.length} features raised it`;
     sentence.append(`${which}, by ${rows.amount(sum)} in all. `);
   }
-  sentence.append(`Left at the leaf: ${rows.withUnit(rows.amount(rows.residual[row]))}.`);
+  const end = rows.honest ? "Really left, as rows show that the trees have not seen" : "Left at the leaf";
+  sentence.append(`${end}: ${rows.withUnit(rows.amount(rows.residual[row]))}.`);
   return sentence;
 }
 
@@ -121,7 +122,7 @@ function waterfall(row, ranked) {
   const lines = steps.map((step) => stepLine(row, step, percent));
   if (rows.hasLevels) {
     lines.unshift(levelLine("at the root", rows.baseline[row], percent));
-    lines.push(levelLine("left at the leaf", rows.residual[row], percent));
+    lines.push(levelLine(rows.honest ? "really left" : "left at the leaf", rows.residual[row], percent));
   }
   const what = rows.hasLevels ? "From root to leaf" : "Gain of each feature";
   const label = rows.symbol ? `${what}, in ${rows.symbol}` : what;

@@ -37,7 +37,7 @@ function tableColumns() {
   if (rows.hasLevels) {
     columns.push({
       key: "residual",
-      title: `left at leaf${inUnit}`,
+      title: `${rows.honest ? "really left" : "left at leaf"}${inUnit}`,
       number: true,
       value: (row) => rows.residual[row],
       node: (row) => rows.amount(rows.residual[row]),

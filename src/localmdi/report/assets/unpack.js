@@ -50,6 +50,7 @@ class Rows {
   constructor(packed) {
     this.symbol = packed.symbol;
     this.quantity = packed.quantity;
+    this.honest = packed.honest;
     this.names = packed.names;
     this.position = unpack(packed.position);
     this.n = this.position.length;
