@@ -40,7 +40,8 @@ ErrorOf: TypeAlias = Literal["trees", "labels", "both"]
 # Label errors come from so many random signs of the held-out residuals, some at a time.
 _SIGNS = LABEL_DEGREES
 _SIGNS_AT_ONCE = 8
-_PRIORS = tuple(2.0**k for k in range(-1, 15))
+# For how many rows a parent's law may count, from hardly to entirely.
+_PRIORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0, 4096.0, 16384.0)
 # With signs, nodes have many sums: fewer trees pass at a time.
 _TREES_WITH_SIGNS = 16
 
