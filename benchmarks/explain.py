@@ -10,7 +10,7 @@ import numpy as np
 
 import localmdi as lm
 from benchmarks.timing import best_in_turn, best_wall
-from benchmarks.workloads import select
+from benchmarks.workloads import TABLE_TRAINING, select, table_rows
 
 # treeinterpreter and shap get this many rows and trees; their times are scaled to all of them.
 RIVAL_ROWS = {"treeinterpreter": 200, "shap": 20}
@@ -50,6 +50,8 @@ def main(names: list[str]) -> None:
         )
         if workload.name == "a1":
             extra += [one_row(model, explainer, X=X), packing(model, explainer, X=X)]
+        if workload.name == "b":
+            extra.append(honest(model))
         if workload.name in ("b", "d"):
             extra.append(two_threads(workload.name, model, explainer=explainer, X=X))
     for what, values in zip(("prepared", "unprepared"), zip(*ratios, strict=True), strict=True):
@@ -107,6 +109,23 @@ def packing(model: Any, explainer: lm.Explainer, *, X: Any) -> str:
         f"as_forest + validation + packing of {explainer.forest.n_nodes / 1e6:.2f} million nodes: "
         f"{times['pack'] * 1e3:.0f} ms, explaining {len(X)} rows {times['explain'] * 1e3:.0f} ms, "
         f"ratio {times['pack'] / times['explain']:.2f}"
+    )
+
+
+def honest(model: Any) -> str:
+    """Honest values of all training rows of workload b, beside predicting them."""
+    X, y = (part[:TABLE_TRAINING] for part in table_rows())
+    times = best_in_turn(
+        {
+            "predict": lambda: model.predict_proba(X),
+            "honest": lambda: lm.honest_mdi(model, X, y, n_jobs=1),
+        },
+        repeats=5,
+    )
+    return (
+        f"Honest values of {len(X):,} training rows (b): "
+        f"{times['honest'] * 1e3:.0f} ms, predict_proba {times['predict'] * 1e3:.0f} ms, "
+        f"ratio {times['honest'] / times['predict']:.2f} (bar: 3)"
     )
 
 

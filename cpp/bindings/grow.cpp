@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "localmdi/grow/grow.hpp"
+#include "localmdi/grow/row_draws.hpp"
 #include "module.hpp"
 #include "support.hpp"
 
@@ -90,15 +91,20 @@ struct SumsArg {
     Sums chunk_squares, out_of_bag;
     Vector<double> residual, root;
     Matrix<double> feature;
+    Sums honest;  // per row: number of trees that it was held out of, and its baseline
+    std::optional<Vector<double>> prior;
 
     SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_,
-            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_)
+            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_, Sums honest_,
+            std::optional<Vector<double>> prior_)
         : values(std::move(values_)),
           chunk_squares(std::move(chunk_squares_)),
           out_of_bag(std::move(out_of_bag_)),
           residual(std::move(residual_)),
           root(std::move(root_)),
-          feature(std::move(feature_)) {
+          feature(std::move(feature_)),
+          honest(std::move(honest_)),
+          prior(std::move(prior_)) {
         const std::size_t n = values.shape(0), p = values.shape(1);
         require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p &&
                     root.size() == 2,
@@ -106,15 +112,26 @@ struct SumsArg {
         require(!chunk_squares || (chunk_squares->shape(0) == n && chunk_squares->shape(1) == p),
                 "chunk_squares must have the shape of values");
         require(!out_of_bag || out_of_bag->shape(0) == n, "out_of_bag must have one line per row");
+        require(
+            honest.has_value() == prior.has_value() &&
+                (!honest || (honest->shape(0) == 2 && honest->shape(1) == n && prior->size() == 1)),
+            "honest must have two lines of one entry per row, and prior one entry");
     }
 
     grow::GrowSums view() const {
         double* const f = feature.data();
         const std::size_t p = feature.shape(1);
-        return {values.data(),   chunk_squares ? chunk_squares->data() : nullptr,
-                residual.data(), f,
-                f + p,           f + 2 * p,
-                root.data(),     out_of_bag ? out_of_bag->data() : nullptr};
+        return {values.data(),
+                chunk_squares ? chunk_squares->data() : nullptr,
+                residual.data(),
+                f,
+                f + p,
+                f + 2 * p,
+                root.data(),
+                out_of_bag ? out_of_bag->data() : nullptr,
+                honest ? honest->data() : nullptr,
+                honest ? honest->data() + honest->shape(1) : nullptr,
+                prior ? prior->data() : nullptr};
     }
 };
 
@@ -127,6 +144,8 @@ void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& ru
     require(!sums.out_of_bag || sums.out_of_bag->shape(1) == target.view.n_values + 1,
             "out_of_bag must have a column per value and one more");
     require(!rules.balance_draws || target.label, "balance_draws must not be set without classes");
+    require(rules.honest == sums.honest.has_value() && (!rules.honest || rules.n_draws == 0),
+            "honest values need their sums, and no bootstrap");
     require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
     run_kernel([&](Interrupt& interrupt) {
         grow::grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
@@ -156,17 +175,7 @@ nb::dict arrays(const GrownTrees& trees) {
     return out;
 }
 
-}  // namespace
-
-void bind_grow(nb::module_& m) {
-    nb::class_<RowsArg>(m, "TrainingRows", "Feature-major rows to grow on, categories as codes.")
-        .def(nb::init<Matrix<const float>, Flags, Flags, Vector<const double>>(),
-             "columns"_a.noconvert(), "categorical"_a.noconvert(), "missing"_a.noconvert(),
-             "weight"_a.noconvert());
-    nb::class_<TargetArg>(m, "Target", "Class labels, or responses (n_rows, n_outputs).")
-        .def(nb::init<Vector<const std::uint32_t>, std::size_t, Criterion>(), "label"_a.noconvert(),
-             "n_classes"_a, "criterion"_a)
-        .def(nb::init<Matrix<const double>>(), "response"_a.noconvert());
+void bind_rules(nb::module_& m) {
     nb::class_<GrowRules>(m, "GrowRules", "How to grow; sizes are numbers of rows.")
         .def(nb::init<>())
         .def_rw("seed", &GrowRules::seed)
@@ -182,12 +191,31 @@ void bind_grow(nb::module_& m) {
         .def_rw("min_weight_leaf", &GrowRules::min_weight_leaf)
         .def_rw("min_impurity_decrease", &GrowRules::min_impurity_decrease)
         .def_rw("n_draws", &GrowRules::n_draws)
-        .def_rw("balance_draws", &GrowRules::balance_draws);
+        .def_rw("balance_draws", &GrowRules::balance_draws)
+        .def_rw("honest", &GrowRules::honest)
+        .def_rw("measure", &GrowRules::measure)
+        .def_rw("min_rows", &GrowRules::min_rows);
+}
+
+}  // namespace
+
+void bind_grow(nb::module_& m) {
+    nb::class_<RowsArg>(m, "TrainingRows", "Feature-major rows to grow on, categories as codes.")
+        .def(nb::init<Matrix<const float>, Flags, Flags, Vector<const double>>(),
+             "columns"_a.noconvert(), "categorical"_a.noconvert(), "missing"_a.noconvert(),
+             "weight"_a.noconvert());
+    nb::class_<TargetArg>(m, "Target", "Class labels, or responses (n_rows, n_outputs).")
+        .def(nb::init<Vector<const std::uint32_t>, std::size_t, Criterion>(), "label"_a.noconvert(),
+             "n_classes"_a, "criterion"_a)
+        .def(nb::init<Matrix<const double>>(), "response"_a.noconvert());
+    bind_rules(m);
     nb::class_<SumsArg>(m, "GrowSums", "Sums over trees, added to in place.")
-        .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums>(),
+        .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums,
+                      Sums, std::optional<Vector<double>>>(),
              "values"_a.noconvert(), "residual"_a.noconvert(), "feature"_a.noconvert(),
              "root"_a.noconvert(), "chunk_squares"_a.none().noconvert(),
-             "out_of_bag"_a.none().noconvert());
+             "out_of_bag"_a.none().noconvert(), "honest"_a.none().noconvert(),
+             "prior"_a.none().noconvert());
     nb::class_<GrownTrees>(m, "GrownTrees", "The nodes of grown trees, in compact form.")
         .def(
             "__init__",
@@ -199,6 +227,14 @@ void bind_grow(nb::module_& m) {
         .def("arrays", &arrays, "The vectors of the node table; value is flat.");
     m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a,
           "trees"_a.none(), "n_threads"_a, "Grow trees: range is the first one and their number.");
+    m.def(
+        "half_of_rows",
+        [](std::size_t n_rows, std::uint64_t seed, std::size_t tree) {
+            grow::HalfDraws halves(n_rows, seed);
+            const auto half = halves.counted(tree);
+            return to_array(std::vector<std::uint32_t>(half.begin(), half.end()));
+        },
+        "n_rows"_a, "seed"_a, "tree"_a, "The rows that an honest tree grows on.");
     m.attr("GROW_CHUNK") = grow::kChunk;
 }
 

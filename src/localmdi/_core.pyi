@@ -552,6 +552,18 @@ class GrowRules:
     def balance_draws(self) -> bool: ...
     @balance_draws.setter
     def balance_draws(self, arg: bool, /) -> None: ...
+    @property
+    def honest(self) -> bool: ...
+    @honest.setter
+    def honest(self, arg: bool, /) -> None: ...
+    @property
+    def measure(self) -> Measure: ...
+    @measure.setter
+    def measure(self, arg: Measure, /) -> None: ...
+    @property
+    def min_rows(self) -> int: ...
+    @min_rows.setter
+    def min_rows(self, arg: int, /) -> None: ...
 
 class GrowSums:
     """Sums over trees, added to in place."""
@@ -574,6 +586,10 @@ class GrowSums:
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ]
         | None,
+        honest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
+        | None,
+        prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+        | None,
     ) -> None: ...
 
 class GrownTrees:
@@ -593,6 +609,9 @@ def grow(
     n_threads: int,
 ) -> None:
     """Grow trees: range is the first one and their number."""
+
+def half_of_rows(n_rows: int, seed: int, tree: int) -> object:
+    """The rows that an honest tree grows on."""
 
 GROW_CHUNK: int = 8
 

@@ -43,21 +43,22 @@ HonestTrees::HonestTrees(const forest::ForestView& forest, std::size_t first, st
       law_(law),
       n_outputs_(n_outputs),
       rules_(rules),
-      parent_(n_nodes_),
-      count_(n_nodes_),
-      weight_(n_nodes_),
+      nodes_(n_nodes_),
       square_(rules.criterion == Criterion::variance ? n_nodes_ : 0),
       sums_(n_nodes_ * n_columns_),
       slope_(n_nodes_ * n_columns_),
-      at_child_(n_nodes_),
-      at_parent_(n_nodes_),
+      table_(rules.criterion == Criterion::variance || n_signs > 0 ? 0 : n_nodes_ * n_columns_),
+      row_weight_(last - first),
       signed_sums_(n_nodes_ * n_signs * (n_columns_ + 1)),
       signed_child_(n_nodes_ * n_signs),
       signed_parent_(n_nodes_ * n_signs) {
-    for (std::size_t k = 0; k < n_nodes_; ++k) parent_[k] = static_cast<std::uint32_t>(k);
+    for (std::size_t k = 0; k < n_nodes_; ++k) {
+        nodes_[k].parent = static_cast<std::uint32_t>(k);
+        nodes_[k].feature = forest.feature[first_node_ + k];
+    }
     for (std::size_t k = 0; k < n_nodes_; ++k)
         for (std::size_t c = 0; c < forest.n_children(first_node_ + k); ++c)
-            parent_[at(forest.child_of(first_node_ + k, c))] = static_cast<std::uint32_t>(k);
+            nodes_[at(forest.child_of(first_node_ + k, c))].parent = static_cast<std::uint32_t>(k);
 }
 
 // Numbers count from the mean of the root: a large mean in both terms of a difference would cost
@@ -67,10 +68,9 @@ double HonestTrees::centre(std::size_t tree, std::size_t column) const {
     return law_[(first_node_ + root(tree)) * n_columns_ + column];
 }
 
-HonestTrees::Row HonestTrees::row(const RoutedRows& rows, std::size_t i, std::size_t tree) const {
+HonestTrees::Row HonestTrees::row(const RoutedRows& rows, std::size_t i, double weight) const {
     const Responses& of = rows.responses;
-    return {rows.held[(tree - first_) * of.n_rows() + i],
-            of.column.subspan(i * of.n_entries, of.n_entries),
+    return {weight, of.column.subspan(i * of.n_entries, of.n_entries),
             of.value.subspan(i * of.n_entries, of.n_entries),
             rows.signs.empty() ? rows.signs : rows.signs.subspan(i * n_signs_, n_signs_)};
 }
@@ -83,13 +83,17 @@ void HonestTrees::add(const RoutedRows& rows, const Run& run, Interrupt& interru
 }
 
 void HonestTrees::add_tree(std::size_t tree, const RoutedRows& rows) {
-    for (std::size_t i = 0; i < rows.responses.n_rows(); ++i) {
-        const Row one = row(rows, i, tree);
-        if (one.weight == 0) continue;
+    const std::size_t n_rows = rows.responses.n_rows();
+    const double* const held = rows.held.data() + (tree - first_) * n_rows;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        if (held[i] == 0) continue;
+        const Row one = row(rows, i, held[i]);
         const auto end = static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]);
         const std::size_t leaf = at(end);
-        count_[leaf] += 1;
-        weight_[leaf] += one.weight;
+        double& common = row_weight_[tree - first_];
+        common = common == 0 || common == one.weight ? one.weight : -1;
+        nodes_[leaf].count += 1;
+        nodes_[leaf].weight += one.weight;
         double* const sums = sums_.data() + leaf * n_columns_;
         double* const with_sign = signed_sums_.data() + leaf * n_signs_ * (n_columns_ + 1);
         for (std::size_t r = 0; r < n_signs_; ++r)
@@ -113,13 +117,14 @@ void HonestTrees::sum_up(const Run& run, Interrupt& interrupt) {
 void HonestTrees::sum_up_tree(std::size_t tree) {
     const auto add_up = [&](std::vector<double>& sums, std::size_t node, std::size_t width) {
         double* const below = sums.data() + node * width;
-        double* const above = sums.data() + parent_[node] * width;
+        double* const above = sums.data() + nodes_[node].parent * width;
         for (std::size_t k = 0; k < width; ++k) above[k] += below[k];
     };
     // A child lies after its parent: backwards, every node is complete before it is added.
     for (std::size_t node = root(tree + 1); node-- > root(tree) + 1;) {
-        add_up(count_, node, 1);
-        add_up(weight_, node, 1);
+        Node& parent = nodes_[nodes_[node].parent];
+        parent.count += nodes_[node].count;
+        parent.weight += nodes_[node].weight;
         if (!square_.empty()) add_up(square_, node, 1);
         add_up(sums_, node, n_columns_);
         add_up(signed_sums_, node, n_signs_ * (n_columns_ + 1));
@@ -137,19 +142,23 @@ void HonestTrees::set_forms(std::span<const double> in_bag, double prior, const 
 
 void HonestTrees::set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior) {
     const std::size_t begin = root(tree), end = root(tree + 1);
+    const Row stranger{};  // whoever is held out, or not, counts no other edges
     if (rules_.measure == Measure::gain) {
-        for (std::size_t node = begin + 1; node < end; ++node) gain_forms(tree, node);
-        return;
+        for (std::size_t node = begin + 1; node < end; ++node)
+            if (is_counted(node, stranger)) gain_forms(tree, node);
+        return tabulate(tree);
     }
     std::vector<double> shrunk;
     if (rules_.criterion == Criterion::entropy) shrunk = shrunk_laws(tree, in_bag, prior);
     for (std::size_t node = begin; node < end; ++node)
-        drop_forms(tree, node,
-                   shrunk.empty() ? nullptr : shrunk.data() + (node - begin) * n_columns_);
+        if (node == begin || is_counted(node, stranger))
+            drop_forms(tree, node,
+                       shrunk.empty() ? nullptr : shrunk.data() + (node - begin) * n_columns_);
+    tabulate(tree);
 }
 
 void HonestTrees::gain_forms(std::size_t tree, std::size_t node) {
-    const std::size_t parent = parent_[node];
+    const std::size_t parent = nodes_[node].parent;
     const double* const before = law_.data() + (first_node_ + parent) * n_columns_;
     const double* const after = law_.data() + (first_node_ + node) * n_columns_;
     double* const slope = slope_.data() + node * n_columns_;
@@ -157,17 +166,17 @@ void HonestTrees::gain_forms(std::size_t tree, std::size_t node) {
     for (std::size_t k = 0; k < n_columns_; ++k)
         slope[k] =
             support::gain_slope(rules_.criterion, before[k], after[k]) / n_outputs_[tree - first_];
-    at_child_[node] = dot(slope, sums_.data() + node * n_columns_, n_columns_);
-    at_parent_[node] = dot(slope, sums_.data() + parent * n_columns_, n_columns_);
+    nodes_[node].at_child = dot(slope, sums_.data() + node * n_columns_, n_columns_);
+    nodes_[node].at_parent = dot(slope, sums_.data() + parent * n_columns_, n_columns_);
     signed_forms(node);
 }
 
 // Σ ± w (g·r − g·q(t)): of the residuals, because what is common to all rows of t cancels in the
 // gain, but not after signs.
 void HonestTrees::signed_forms(std::size_t node) {
-    const std::size_t parent = parent_[node], width = n_columns_ + 1;
-    if (weight_[parent] == 0) return;
-    const double mean = at_parent_[node] / weight_[parent];
+    const std::size_t parent = nodes_[node].parent, width = n_columns_ + 1;
+    if (nodes_[parent].weight == 0) return;
+    const double mean = nodes_[node].at_parent / nodes_[parent].weight;
     const double* const slope = slope_.data() + node * n_columns_;
     for (std::size_t r = 0; r < n_signs_; ++r) {
         const double* const below = signed_sums_.data() + (node * n_signs_ + r) * width;
@@ -188,7 +197,7 @@ std::vector<double> HonestTrees::shrunk_laws(std::size_t tree, std::span<const d
     for (std::size_t node = begin; node < end; ++node) {
         const double n = in_bag[first_node_ + node];
         const double* const law = law_.data() + (first_node_ + node) * n_columns_;
-        const double* const above = shrunk.data() + (parent_[node] - begin) * n_columns_;
+        const double* const above = shrunk.data() + (nodes_[node].parent - begin) * n_columns_;
         double* const own = shrunk.data() + (node - begin) * n_columns_;
         // A few rows of no class keep the root's law positive.
         const double weight = node == begin ? 1 : prior;
@@ -214,7 +223,7 @@ double HonestTrees::cross_entropy(std::span<const double> in_bag, double prior) 
             return sum;
         };
         for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
-            const std::size_t parent = parent_[node];
+            const std::size_t parent = nodes_[node].parent;
             const bool counted = node == parent || is_counted(node, stranger);
             const bool leaf = forest_.n_children(first_node_ + node) == 0;
             if (counted && leaf) total += loss(node, node);
@@ -236,9 +245,9 @@ void HonestTrees::drop_forms(std::size_t tree, std::size_t node, const double* s
             b[k] = -std::log2(shrunk[k]) / n_outputs;
         }
     }
-    at_parent_[node] = rules_.criterion == Criterion::gini ? 1 : 0;
-    at_child_[node] = dot(b, sums_.data() + node * n_columns_, n_columns_);
-    if (!square_.empty()) at_child_[node] += square_[node] / n_outputs;
+    nodes_[node].at_parent = rules_.criterion == Criterion::gini ? 1 : 0;
+    nodes_[node].at_child = dot(b, sums_.data() + node * n_columns_, n_columns_);
+    if (!square_.empty()) nodes_[node].at_child += square_[node] / n_outputs;
 }
 
 // Rows that are not held out.
@@ -249,13 +258,13 @@ void HonestTrees::credits(std::span<double> amount, std::span<double> remainder,
     const bool drop = rules_.measure == Measure::drop;
     for (std::size_t tree = first_; tree < last_; ++tree)
         for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
-            const std::size_t parent = parent_[node], place = first_node_ + node;
+            const std::size_t parent = nodes_[node].parent, place = first_node_ + node;
             const bool counted = node != parent && is_counted(node, stranger);
             amount[place] = 0;
             for (std::size_t r = 0; r < n_signs_ && !signed_amount.empty(); ++r)
                 signed_amount[r * forest_.n_nodes() + place] =
-                    counted ? signed_child_[node * n_signs_ + r] / weight_[node] -
-                                  signed_parent_[node * n_signs_ + r] / weight_[parent]
+                    counted ? signed_child_[node * n_signs_ + r] / nodes_[node].weight -
+                                  signed_parent_[node * n_signs_ + r] / nodes_[parent].weight
                             : 0;
             if (drop && (counted || node == parent)) {
                 remainder[place] = level(tree, node, stranger);
@@ -263,8 +272,8 @@ void HonestTrees::credits(std::span<double> amount, std::span<double> remainder,
             } else if (drop) {
                 remainder[place] = remainder[first_node_ + parent];
             } else if (counted) {
-                amount[place] =
-                    at_child_[node] / weight_[node] - at_parent_[node] / weight_[parent];
+                amount[place] = nodes_[node].at_child / nodes_[node].weight -
+                                nodes_[node].at_parent / nodes_[parent].weight;
             }
         }
 }
@@ -317,8 +326,8 @@ private:
 };
 
 bool HonestTrees::is_counted(std::size_t node, const Row& row) const {
-    const double others = count_[node] - (row.weight > 0 ? 1 : 0);
-    return others >= static_cast<double>(rules_.min_rows) && weight_[node] > row.weight;
+    const double others = nodes_[node].count - (row.weight > 0 ? 1 : 0);
+    return others >= static_cast<double>(rules_.min_rows) && nodes_[node].weight > row.weight;
 }
 
 // The linear form of a node's edge (or of the node) at the row's own response.
@@ -336,23 +345,24 @@ double HonestTrees::own_form(std::size_t tree, std::size_t node, const Row& row)
 
 // F of a node, without the row.
 double HonestTrees::level(std::size_t tree, std::size_t node, const Row& row) const {
-    const double weight = weight_[node] - row.weight;
+    const double weight = nodes_[node].weight - row.weight;
     if (!(weight > 0)) return 0;  // the tree has no other row; its weight is 0
     const double own = row.weight > 0 ? row.weight * own_form(tree, node, row) : 0;
-    return at_parent_[node] + (at_child_[node] - own) / weight;
+    return nodes_[node].at_parent + (nodes_[node].at_child - own) / weight;
 }
 
 void HonestTrees::climb_gain(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
-    for (std::size_t node = leaf; parent_[node] != node; node = parent_[node]) {
+    for (std::size_t node = leaf; nodes_[node].parent != node; node = nodes_[node].parent) {
         if (!is_counted(node, row)) continue;
-        const std::size_t parent = parent_[node];
+        const std::size_t parent = nodes_[node].parent;
         const double own = row.weight * own_form(tree, node, row);
-        const double below = weight_[node] - row.weight, above = weight_[parent] - row.weight;
+        const double below = nodes_[node].weight - row.weight,
+                     above = nodes_[parent].weight - row.weight;
         double* const with_sign =
-            path.add(forest_.feature[first_node_ + parent],
-                     (at_child_[node] - own) / below - (at_parent_[node] - own) / above);
+            path.add(nodes_[parent].feature, (nodes_[node].at_child - own) / below -
+                                                 (nodes_[node].at_parent - own) / above);
         if (n_signs_ == 0) continue;
-        const double residual = own - row.weight * at_parent_[node] / weight_[parent];
+        const double residual = own - row.weight * nodes_[node].at_parent / nodes_[parent].weight;
         for (std::size_t r = 0; r < n_signs_; ++r) {
             const double taken = residual * row.signs[r];
             with_sign[r] += (signed_child_[node * n_signs_ + r] - taken) / below -
@@ -363,14 +373,62 @@ void HonestTrees::climb_gain(std::size_t tree, std::size_t leaf, const Row& row,
 
 void HonestTrees::climb_drop(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
     std::size_t node = leaf;
-    while (parent_[node] != node && !is_counted(node, row)) node = parent_[node];
+    while (nodes_[node].parent != node && !is_counted(node, row)) node = nodes_[node].parent;
     double below = path.residual = level(tree, node, row);
-    for (; parent_[node] != node; node = parent_[node]) {
-        const double above = level(tree, parent_[node], row);
-        path.add(forest_.feature[first_node_ + parent_[node]], above - below);
+    for (; nodes_[node].parent != node; node = nodes_[node].parent) {
+        const double above = level(tree, nodes_[node].parent, row);
+        path.add(nodes_[nodes_[node].parent].feature, above - below);
         below = above;
     }
     path.baseline = below;
+}
+
+void HonestTrees::tabulate(std::size_t tree) {
+    if (!is_tabulated(tree)) return;
+    const double weight = row_weight_[tree - first_];
+    const Row one{weight, {}, {}, {}};
+    for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
+        const Node& below = nodes_[node];
+        const Node& above = nodes_[below.parent];
+        const bool is_root = below.parent == node;
+        if (!is_root && !is_counted(node, one)) continue;
+        const double* const slope = slope_.data() + node * n_columns_;
+        double* const out = table_.data() + node * n_columns_;
+        for (std::size_t k = 0; k < n_columns_; ++k) {
+            const double own = weight * slope[k];
+            const double left = (below.at_child - own) / (below.weight - weight);
+            if (rules_.measure == Measure::drop) out[k] = below.at_parent + left;
+            else out[k] = left - (below.at_parent - own) / (above.weight - weight);
+        }
+    }
+}
+
+// As climb_gain and climb_drop, for a row of a class whose edges are tabulated.
+void HonestTrees::climb_table(std::size_t leaf, std::size_t column, std::size_t row,
+                              double tree_weight, const HonestSums& sums) const {
+    const auto entry = [&](std::size_t node) { return table_[node * n_columns_ + column]; };
+    double* const values = sums.values + row * static_cast<std::size_t>(forest_.n_features);
+    const double least = static_cast<double>(rules_.min_rows) + 1;
+    std::size_t node = leaf, parent = nodes_[node].parent;
+    // From the first node that counts on, all do.
+    while (parent != node && nodes_[node].count < least) {
+        node = parent;
+        parent = nodes_[node].parent;
+    }
+    sums.weight[row] += tree_weight;
+    if (rules_.measure == Measure::gain) {
+        for (; parent != node; node = std::exchange(parent, nodes_[parent].parent))
+            values[nodes_[parent].feature] += tree_weight * entry(node);
+        return;
+    }
+    double below = entry(node);
+    sums.residual[row] += tree_weight * below;
+    for (; parent != node; node = std::exchange(parent, nodes_[parent].parent)) {
+        const double above = entry(parent);
+        values[nodes_[parent].feature] += tree_weight * (above - below);
+        below = above;
+    }
+    sums.baseline[row] += tree_weight * below;
 }
 
 // A row's part of the mean over the held-out rows.
@@ -378,15 +436,16 @@ void HonestTrees::climb_alone(std::size_t tree, std::size_t leaf, const Row& row
                               Path& path) const {
     const Row stranger{};
     const auto alone = [&](std::size_t node) {
-        return at_parent_[node] + own_form(tree, node, row);
+        return nodes_[node].at_parent + own_form(tree, node, row);
     };
-    for (std::size_t node = leaf; parent_[node] != node; node = parent_[node]) {
+    for (std::size_t node = leaf; nodes_[node].parent != node; node = nodes_[node].parent) {
         if (!is_counted(node, stranger)) continue;
-        const std::size_t parent = parent_[node];
-        const double amount = rules_.measure == Measure::drop
-                                  ? alone(parent) - alone(node)
-                                  : own_form(tree, node, row) - at_parent_[node] / weight_[parent];
-        path.add(forest_.feature[first_node_ + parent], amount);
+        const std::size_t parent = nodes_[node].parent;
+        const double amount =
+            rules_.measure == Measure::drop
+                ? alone(parent) - alone(node)
+                : own_form(tree, node, row) - nodes_[node].at_parent / nodes_[parent].weight;
+        path.add(nodes_[parent].feature, amount);
     }
     path.baseline = path.residual = 0;
 }
@@ -400,13 +459,21 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
             const std::size_t end = std::min((chunk + 1) * kChunk, n_rows);
             for (std::size_t tree = first_; tree < last_; ++tree) {
                 interrupt.check();
+                const bool by_table = label == Label::left_out && is_tabulated(tree) &&
+                                      rows.responses.n_entries == 1 && sums.squares == nullptr;
+                const double* const held = rows.held.data() + (tree - first_) * n_rows;
+                // A tree in which nobody else was held out knows nothing about a row.
+                if (nodes_[root(tree)].count < (label == Label::alone ? 1 : 2)) continue;
                 for (std::size_t i = chunk * kChunk; i < end; ++i) {
-                    const Row one = row(rows, i, tree);
-                    // A tree in which nobody else was held out knows nothing about the row.
-                    const double others = count_[root(tree)] - (label == Label::alone ? 0 : 1);
-                    if (one.weight == 0 || others < 1) continue;
+                    if (held[i] == 0) continue;
+                    const Row one = row(rows, i, held[i]);
                     const std::size_t leaf =
                         at(static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]));
+                    if (by_table) {
+                        climb_table(leaf, static_cast<std::size_t>(one.column[0]), i,
+                                    tree_weight[tree - first_], sums);
+                        continue;
+                    }
                     if (label == Label::alone) climb_alone(tree, leaf, one, path);
                     else if (rules_.measure == Measure::gain) climb_gain(tree, leaf, one, path);
                     else climb_drop(tree, leaf, one, path);
@@ -420,7 +487,7 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
 }
 
 void HonestTrees::counts(std::span<double> reached) const {
-    for (std::size_t k = 0; k < n_nodes_; ++k) reached[first_node_ + k] = count_[k];
+    for (std::size_t k = 0; k < n_nodes_; ++k) reached[first_node_ + k] = nodes_[k].count;
 }
 
 }  // namespace localmdi::explain

@@ -1,134 +1,14 @@
 #include "localmdi/explain/local_mdi.hpp"
 
 #include <numeric>
-#include <type_traits>
 
-#include "localmdi/explain/level_kernel.hpp"
-#include "localmdi/explain/row_kernel.hpp"
-#include "localmdi/explain/tile_kernel.hpp"
+#include "localmdi/explain/for_each_tile.hpp"
 
 namespace localmdi::explain {
 
-using forest::ScalarPartition;
 using support::parallel_for;
-#ifdef LOCALMDI_AVX2
-using forest::Avx2Partition;
-using support::has_avx2;
-#endif
 
 namespace {
-
-// Below this many rows, too few share a node for the tile kernel to pay.
-constexpr std::size_t kFewRows = 64;
-// With more nodes than this in a tree, few rows of a tile share one.
-constexpr std::size_t kLargeTree = std::size_t{1} << 16;
-
-// A tile's results should stay in the cache while all trees pass over them; large trees rather
-// want many rows.
-std::size_t tile_capacity(std::size_t n_rows, std::size_t n_features, std::size_t n_threads,
-                          bool large_trees) {
-    const std::size_t bytes = std::size_t{1} << (large_trees ? 23 : 22);
-    const std::size_t fits =
-        std::clamp<std::size_t>(bytes / sizeof(double) / n_features, 64, 16384);
-    const std::size_t share = (n_rows + n_threads - 1) / std::max<std::size_t>(n_threads, 1);
-    return std::max<std::size_t>(std::min(fits, share), 1);
-}
-
-template <class Kernel, class Value, class Sink>
-void run_plain(Kernel& kernel, std::size_t tree, const Tile<Value>& tile, std::size_t n,
-               Sink& sink) {
-    kernel.template run<ScalarPartition>(tree, tile, n, sink);
-}
-#ifdef LOCALMDI_AVX2
-template <class Kernel, class Value, class Sink>
-__attribute__((target("avx2,popcnt"), flatten)) void run_avx2(Kernel& kernel, std::size_t tree,
-                                                              const Tile<Value>& tile,
-                                                              std::size_t n, Sink& sink) {
-    kernel.template run<Avx2Partition>(tree, tile, n, sink);
-}
-#endif
-
-template <class Kernel, class Value, class Sink>
-auto choose_run([[maybe_unused]] const Run& run) {
-#ifdef LOCALMDI_AVX2
-    if (run.simd && has_avx2()) return &run_avx2<Kernel, Value, Sink>;
-#endif
-    return &run_plain<Kernel, Value, Sink>;
-}
-
-struct TreeRange {
-    std::size_t first, last;
-};
-
-// Sends rows through the trees of a range, one at a time.
-template <class Value>
-class ByRow {
-public:
-    ByRow(const PackedForest<Value>& forest, std::size_t)
-        : tile_(forest.n_features, 1), kernel_(forest) {}
-
-    template <class Sink>
-    void run(const Rows<Value>& rows, std::size_t first, std::size_t n, TreeRange trees, const Run&,
-             Interrupt& interrupt, Sink& sink) {
-        for (std::size_t i = 0; i < n; ++i) {
-            interrupt.check();
-            tile_.fill(rows, first + i, 1);
-            kernel_.run(trees.first, trees.last, tile_.feature(0), i, sink);
-        }
-    }
-
-private:
-    Tile<Value> tile_;
-    RowKernel<Value> kernel_;
-};
-
-// Sends rows through the trees of a range together.
-template <class Value, class Kernel>
-class ByTile {
-public:
-    ByTile(const PackedForest<Value>& forest, std::size_t capacity)
-        : tile_(forest.n_features, capacity), kernel_(forest, capacity) {}
-
-    template <class Sink>
-    void run(const Rows<Value>& rows, std::size_t first, std::size_t n, TreeRange trees,
-             const Run& how, Interrupt& interrupt, Sink& sink) {
-        const auto run_kernel = choose_run<Kernel, Value, Sink>(how);
-        tile_.fill(rows, first, n);
-        for (std::size_t tree = trees.first; tree < trees.last; ++tree) {
-            interrupt.check();
-            run_kernel(kernel_, tree, tile_, n, sink);
-        }
-    }
-
-private:
-    Tile<Value> tile_;
-    Kernel kernel_;
-};
-
-// Runs all trees of the range over the rows, tile by tile: make_sink(first row, n) before, and
-// finish(sink, first row, n) after the trees.
-template <class Value, class MakeSink, class Finish>
-void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, TreeRange trees,
-                   const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
-    const bool large_trees =
-        forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1) >= kLargeTree;
-    const std::size_t capacity =
-        tile_capacity(rows.n_rows, forest.n_features, run.n_threads, large_trees);
-    const auto run_by = [&]<class Way>(std::type_identity<Way>) {
-        parallel_for((rows.n_rows + capacity - 1) / capacity, run.n_threads, interrupt, [&] {
-            return [&, way = Way(forest, capacity)](std::size_t task) mutable {
-                const std::size_t first = task * capacity;
-                const std::size_t n = std::min(capacity, rows.n_rows - first);
-                auto sink = make_sink(first, n);
-                way.run(rows, first, n, trees, run, interrupt, sink);
-                finish(sink, first, n);
-            };
-        });
-    };
-    if (rows.n_rows < kFewRows || !forest.ordered()) run_by(std::type_identity<ByRow<Value>>());
-    else if (large_trees) run_by(std::type_identity<ByTile<Value, LevelKernel<Value>>>());
-    else run_by(std::type_identity<ByTile<Value, TileKernel<Value>>>());
-}
 
 template <class Value>
 double total_weight(const PackedForest<Value>& forest) {

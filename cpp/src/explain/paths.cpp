@@ -1,6 +1,6 @@
 #include "localmdi/explain/paths.hpp"
 
-#include "localmdi/explain/row_kernel.hpp"
+#include "localmdi/explain/for_each_tile.hpp"
 
 namespace localmdi::explain {
 
@@ -27,10 +27,12 @@ void for_each_path(const PackedForest<Value>& forest, const Rows<Value>& rows, s
 template <class Value>
 void find_ends(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t first,
                std::size_t last, std::int64_t* ends, const Run& run, Interrupt& interrupt) {
-    for_each_path(forest, rows, first, last, run, interrupt,
-                  [&](std::size_t row, std::size_t tree, std::span<const std::uint32_t> visited) {
-                      ends[row * (last - first) + tree - first] = forest.source[visited.back()];
-                  });
+    for_each_tile(
+        forest, rows, {first, last}, run, interrupt,
+        [&](std::size_t row, std::size_t) {
+            return EndSink(ends + row * (last - first), first, last - first, forest.source);
+        },
+        [](const EndSink&, std::size_t, std::size_t) {});
 }
 
 template <class Value>

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
+#include "localmdi/grow/honest_rows.hpp"
 #include "localmdi/grow/plain_grower.hpp"
 #include "localmdi/grow/tree_grower.hpp"
 
@@ -87,16 +89,40 @@ struct Growing {
     void run_growers(TreeRange range, std::size_t n_threads, Interrupt& interrupt,
                      MakeGrower make_grower) const {
         Turnstile turnstile;
+        std::optional<RowResponses> responses;
+        if (rules.honest) responses.emplace(target);
+        const auto make_chunk = [&] {
+            return GrowChunk(rows, target, rules.honest, sums.out_of_bag);
+        };
+        const auto make_honest = [&] {
+            std::optional<HonestRows> honest;
+            if (rules.honest) honest.emplace(rows, target, rules, responses->view, interrupt);
+            return honest;
+        };
+        const auto grow_chunk = [&](std::size_t which, auto& grower, GrowChunk& chunk) {
+            const std::size_t begin = which * kChunk, end = std::min(begin + kChunk, range.count);
+            for (std::size_t t = begin; t < end; ++t)
+                grower.grow(range.first + t, chunk, trees || rules.honest);
+        };
+        if (needs_prior() && *sums.prior == 0) {
+            auto grower = make_grower();
+            GrowChunk chunk = make_chunk();
+            grow_chunk(0, grower, chunk);
+            *sums.prior = make_honest()->choose_prior(range.first, chunk.trees());
+        }
         support::parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
-            return [&, grower = make_grower(),
-                    chunk = GrowChunk(rows, target, sums.out_of_bag)](std::size_t which) mutable {
-                const std::size_t begin = which * kChunk,
-                                  end = std::min(begin + kChunk, range.count);
-                for (std::size_t t = begin; t < end; ++t)
-                    grower.grow(range.first + t, chunk, trees);
+            return [&, grower = make_grower(), chunk = make_chunk(),
+                    honest = make_honest()](std::size_t which) mutable {
+                grow_chunk(which, grower, chunk);
+                if (honest) honest->explain(range.first + which * kChunk, chunk, *sums.prior);
                 turnstile.pass(which, interrupt, [&] { chunk.commit(sums, trees); });
             };
         });
+    }
+
+    bool needs_prior() const {
+        return rules.honest && rules.measure == explain::Measure::drop &&
+               target.criterion == Criterion::entropy;
     }
 };
 

@@ -8,6 +8,32 @@
 
 namespace localmdi::grow {
 
+std::size_t n_children(const GrownTree& tree, const GrownNode& node) {
+    if (node.kind == SplitKind::multiway) return tree.codes[node.codes];
+    return node.kind == SplitKind::leaf ? 0 : 2;
+}
+
+void sum_values(const GrownTree& tree, std::size_t n_values, double* out) {
+    const auto statistics = tree.statistics.items;
+    // Children lie after their parents: backwards, they are complete before they are needed.
+    for (std::size_t i = tree.nodes.items.size(); i-- > 0;) {
+        const GrownNode& node = tree.nodes.items[i];
+        double* const sums = out + i * n_values;
+        std::fill_n(sums, n_values, 0.0);
+        if (node.kind != SplitKind::leaf) {
+            for (std::size_t c = 0; c < n_children(tree, node); ++c) {
+                const double* const below = out + (node.first_child + c) * n_values;
+                for (std::size_t v = 0; v < n_values; ++v) sums[v] += below[v];
+            }
+        } else if (node.first_child & kDense) {
+            const std::size_t place = node.first_child ^ kDense;
+            std::copy_n(tree.values.data() + place * n_values, n_values, sums);
+        } else {
+            sums[node.first_child] = statistics.empty() ? node.n_rows : statistics[i].weight;
+        }
+    }
+}
+
 namespace {
 
 class Exporter {
@@ -47,8 +73,7 @@ private:
         const auto root = static_cast<std::size_t>(out_.tree_offset.back());
         const std::size_t n = tree.nodes.items.size();
         for (std::size_t i = 0; i < n; ++i) copy_node(tree, i, root);
-        // Children lie after their parents: backwards, they are complete before they are needed.
-        for (std::size_t i = n; i-- > 0;) sum(tree, i, root);
+        sum_values(tree, n_values_, value(root));
         if (!tree.statistics.items.empty()) copy_statistics(tree, root);
         else if (tree.criterion == Criterion::entropy) derive_statistics(entropy_, root, n);
         else derive_statistics(gini_, root, n);
@@ -56,11 +81,6 @@ private:
             if (out_.weight[at] > 0)
                 for (std::size_t v = 0; v < n_values_; ++v) value(at)[v] /= out_.weight[at];
         out_.tree_offset.push_back(static_cast<std::int64_t>(root + n));
-    }
-
-    static std::size_t n_children(const GrownTree& tree, const GrownNode& node) {
-        if (node.kind == SplitKind::multiway) return tree.codes[node.codes];
-        return node.kind == SplitKind::leaf ? 0 : 2;
     }
 
     void copy_node(const GrownTree& tree, std::size_t i, std::size_t root) {
@@ -80,25 +100,6 @@ private:
     }
 
     double* value(std::size_t at) { return out_.value.data() + at * n_values_; }
-
-    // Of the weights of the classes, or of w·y.
-    void sum(const GrownTree& tree, std::size_t i, std::size_t root) {
-        const GrownNode& node = tree.nodes.items[i];
-        double* const sums = value(root + i);
-        std::fill_n(sums, n_values_, 0.0);
-        if (node.kind != SplitKind::leaf) {
-            for (std::size_t c = 0; c < n_children(tree, node); ++c) {
-                const double* const below = value(root + node.first_child + c);
-                for (std::size_t v = 0; v < n_values_; ++v) sums[v] += below[v];
-            }
-        } else if (node.first_child & kDense) {
-            const std::size_t place = node.first_child ^ kDense;
-            std::copy_n(tree.values.data() + place * n_values_, n_values_, sums);
-        } else {
-            const auto statistics = tree.statistics.items;
-            sums[node.first_child] = statistics.empty() ? node.n_rows : statistics[i].weight;
-        }
-    }
 
     void copy_statistics(const GrownTree& tree, std::size_t root) {
         for (std::size_t i = 0; i < tree.statistics.items.size(); ++i) {

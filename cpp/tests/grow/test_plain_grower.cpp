@@ -13,7 +13,7 @@ using namespace localmdi::support;
 namespace {
 
 struct Grown {
-    std::vector<double> values, residual, feature, root;
+    std::vector<double> values, residual, feature, root, held_out;
     ForestArrays table;
 };
 
@@ -21,14 +21,17 @@ Grown grow_forest(const TrainingRows& rows, const Target& target, const GrowRule
                   std::size_t n_threads) {
     const std::size_t p = rows.n_features;
     Grown out{std::vector<double>(rows.n_rows * p), std::vector<double>(rows.n_rows),
-              std::vector<double>(3 * p), std::vector<double>(2), ForestArrays()};
+              std::vector<double>(3 * p),           std::vector<double>(2),
+              std::vector<double>(rows.n_rows),     ForestArrays()};
     double* const f = out.feature.data();
+    std::vector<double> baseline(rows.n_rows);
+    double prior = 0;
     Interrupt interrupt;
     GrownTrees trees;
     trees.n_values = target.n_values;
     grow(rows, target, rules, {0, 19},
          {out.values.data(), nullptr, out.residual.data(), f, f + p, f + 2 * p, out.root.data(),
-          nullptr},
+          nullptr, out.held_out.data(), baseline.data(), &prior},
          &trees, n_threads, interrupt);
     out.table = to_arrays(trees);
     return out;
@@ -36,7 +39,7 @@ Grown grow_forest(const TrainingRows& rows, const Target& target, const GrowRule
 
 void check_same(const Grown& a, const Grown& b) {
     CHECK(a.values == b.values && a.residual == b.residual);
-    CHECK(a.feature == b.feature && a.root == b.root);
+    CHECK(a.feature == b.feature && a.root == b.root && a.held_out == b.held_out);
     CHECK(a.table.tree_offset == b.table.tree_offset && a.table.child == b.table.child);
     CHECK(a.table.feature == b.table.feature && a.table.threshold == b.table.threshold);
     CHECK(a.table.weight == b.table.weight && a.table.impurity == b.table.impurity);
@@ -82,6 +85,13 @@ void test_kernels() {
     check_kernels(1500, 4, 17, limits);
     limits.max_depth = 0;
     check_kernels(1500, 4, 0, limits);
+    GrowRules honest;
+    honest.honest = true;
+    for (const std::uint32_t n_levels : {0, 17}) {
+        check_kernels(901, 5, n_levels, honest);
+        honest.measure = localmdi::explain::Measure::drop;
+        check_kernels(901, 5, n_levels, honest);
+    }
 }
 
 }  // namespace

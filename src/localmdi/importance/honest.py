@@ -223,7 +223,8 @@ class _Block(NamedTuple):
         if mean_of is not None:
             weight = np.divide(weight, mean_of, out=np.zeros_like(weight), where=mean_of > 0)
         self.kernel.explain(self.rows, weight, label, total.kernel, self.n_threads)
-        total.weight_squares += (self.held > 0).T @ weight**2
+        if total.squares is not None:
+            total.weight_squares += (self.held > 0).T @ weight**2
 
 
 class _Source:

@@ -26,7 +26,13 @@ from localmdi.trees.growth import (
     check_same_problem,
     grow,
 )
-from localmdi.trees.parameters import check_flag, check_tolerance, count_trees, grow_rules
+from localmdi.trees.parameters import (
+    check_flag,
+    check_tolerance,
+    count_trees,
+    find_measure,
+    grow_rules,
+)
 from localmdi.trees.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -57,6 +63,7 @@ class RandomizedForest:
     get_params: Callable[..., dict[str, Any]]
     criterion: str
     bootstrap: bool
+    honest: Any
     n_jobs: int | None
 
     _grown: GrownForest | None
@@ -153,6 +160,8 @@ class RandomizedForest:
 
     def _importance(self, growth: Growth, table: Table, *, problem: Problem) -> LocalImportance:
         n_trees = growth.n_trees
+        if growth.honest is not None:
+            return self._honest_importance(growth, table, problem=problem)
         growth.values /= n_trees
         # With bootstrap the mean over rows is not the global importance, whose error this is.
         bootstrap = self.bootstrap
@@ -160,15 +169,48 @@ class RandomizedForest:
             growth.values,
             float(growth.root[0]) / n_trees,
             residual=growth.residual / n_trees,
-            unit=find_criterion(self.criterion).unit,
-            feature_names=table.names or default_names(table.shape[1]),
-            n_trees=n_trees,
-            data=table.data,
             row_weight=problem.weight if problem.weighted else None,
             mean_standard_error=None if bootstrap else growth.importances_error,
-            row_labels=table.row_labels,
-            frame_type=table.frame_type,
+            **self._result_fields(growth, table),
         )
+
+    def _honest_importance(
+        self, growth: Growth, table: Table, *, problem: Problem
+    ) -> LocalImportance:
+        """Return the means over the trees that a row was held out of; NaN if there are none."""
+        held_out, baseline = np.asarray(growth.honest)
+        known = held_out > 0
+        if not known[problem.weight > 0].all():
+            warnings.warn(
+                "Some rows were held out of no tree, or alone: they have no honest value (NaN). "
+                "Use n_estimators=2 or more, and more rows.",
+                UserWarning,
+                stacklevel=5,
+            )
+        divisor = np.where(known, held_out, np.nan)
+        growth.values /= divisor[:, None]
+        measure = find_measure(self.honest)
+        drop = measure == "drop"
+        weighted = problem.weighted or not known.all()
+        return LocalImportance(
+            growth.values,
+            baseline / divisor if drop else None,
+            residual=growth.residual / divisor if drop else None,
+            row_weight=np.where(known, problem.weight, 0.0) if weighted else None,
+            measure=measure or "gain",
+            honest=True,
+            **self._result_fields(growth, table),
+        )
+
+    def _result_fields(self, growth: Growth, table: Table) -> dict[str, Any]:
+        return {
+            "unit": find_criterion(self.criterion).unit,
+            "feature_names": table.names or default_names(table.shape[1]),
+            "n_trees": growth.n_trees,
+            "data": table.data,
+            "row_labels": table.row_labels,
+            "frame_type": table.frame_type,
+        }
 
     @property
     def feature_importances_(self) -> FloatArray:

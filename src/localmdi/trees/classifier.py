@@ -66,10 +66,18 @@ class RandomizedForestClassifier(
     max_samples : int, float or None
         How many rows to draw, or which share; None: as many as there are.
     oob_score : bool
-        Whether to predict each row with the trees that did not draw it.
+        Whether to predict each row with the trees that did not draw it; with `honest`, that were
+        grown on the other half.
     class_weight : dict, "balanced", "balanced_subsample" or None
         Weights of the classes, multiplied with ``sample_weight``. "balanced": every class weighs
         the same; "balanced_subsample": among the rows drawn for each tree.
+    honest : bool or {"gain", "drop"}
+        Whether to take ``local_importances_`` from rows that a tree was not grown on, so that noise
+        is at zero. Trees come in pairs: one grows on a random half of the rows and explains the
+        others, the second the other way round. "gain", which True means, finds features; "drop"
+        tells what is really left. See `honest_mdi`. Not with `bootstrap` or `warm_start`.
+    min_rows : int
+        With `honest`, a path ends where fewer held-out rows arrive.
     warm_start : bool
         Whether a further ``fit`` with a larger `n_estimators` keeps the trees and adds to them. The
         result is that of one fit with as many trees.
@@ -89,11 +97,12 @@ class RandomizedForestClassifier(
     Attributes
     ----------
     local_importances_ : LocalImportance
-        Of the training rows; what ``local_mdi(self, X)`` gives.
+        Of the training rows; what ``local_mdi(self, X)`` gives. With `honest` the mean over the
+        trees that the row was held out of, without its own label; NaN for rows of weight 0.
     feature_importances_ : ndarray of shape (n_features,)
-        scikit-learn's: mean of the trees' normalised importances.
+        scikit-learn's: mean of the trees' normalised importances, with `honest`, too.
     forest_ : Forest
-        The trees.
+        The trees; those of `honest` have seen half of the rows each.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_estimators_ : int
@@ -134,6 +143,8 @@ class RandomizedForestClassifier(
         max_samples: int | float | None = None,
         oob_score: bool = False,
         class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
+        honest: bool | Literal["gain", "drop"] = False,
+        min_rows: int = 10,
         warm_start: bool = False,
         keep_forest: bool = True,
         tol: float | None = None,
@@ -155,6 +166,8 @@ class RandomizedForestClassifier(
         self.max_samples = max_samples
         self.oob_score = oob_score
         self.class_weight = class_weight
+        self.honest = honest
+        self.min_rows = min_rows
         self.warm_start = warm_start
         self.keep_forest = keep_forest
         self.tol = tol

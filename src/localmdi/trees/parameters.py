@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from localmdi import _core
+
+if TYPE_CHECKING:
+    from localmdi.typing import Measure
 
 __all__ = [
     "balances_draws",
@@ -14,6 +17,7 @@ __all__ = [
     "check_flag",
     "check_tolerance",
     "count_trees",
+    "find_measure",
     "grow_rules",
 ]
 
@@ -58,6 +62,20 @@ def check_tolerance(tol: Any) -> float | None:
     return float(tol)
 
 
+def find_measure(honest: Any) -> Measure | None:
+    """Return the measure of honest importances; None if they are not asked for."""
+    if isinstance(honest, str) and honest in ("gain", "drop"):
+        return "gain" if honest == "gain" else "drop"
+    if honest is not True and honest is not False:
+        _refuse(
+            "honest",
+            honest,
+            must="False, True, 'gain' or 'drop'",
+            use="True, which means 'gain', to find features",
+        )
+    return "gain" if honest else None
+
+
 def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _core.GrowRules:
     """Return the kernel's rules for the parameters of an estimator."""
     rules = _core.GrowRules()
@@ -92,7 +110,31 @@ def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _
     rules.min_weight_leaf = float(share)
     rules.n_draws = _draws(parameters, n_rows)
     rules.balance_draws = balances_draws(parameters)
+    _set_honest(rules, parameters, n_rows=n_rows)
     return rules
+
+
+def _set_honest(rules: _core.GrowRules, parameters: dict[str, Any], *, n_rows: int) -> None:
+    min_rows = parameters["min_rows"]
+    if not _is_whole(min_rows, 1):
+        _refuse("min_rows", min_rows, must="a whole number of at least 1", use="10 if in doubt")
+    measure = find_measure(parameters["honest"])
+    if measure is None:
+        return
+    for name, why in (
+        ("bootstrap", "every tree takes half of the rows"),
+        ("warm_start", "the earlier trees held out other rows"),
+    ):
+        if check_flag(name, parameters[name]):
+            _refuse(name, True, must=f"False with honest, because {why}", use=f"{name}=False")
+    if n_rows < 2:
+        raise ValueError(
+            "honest trees need a row to grow on and another to hold out; got n_samples = 1. "
+            "Use honest=False or more rows."
+        )
+    rules.honest = True
+    rules.measure = _core.Measure.drop if measure == "drop" else _core.Measure.gain
+    rules.min_rows = int(min_rows)
 
 
 def balances_draws(parameters: dict[str, Any]) -> bool:
@@ -132,8 +174,13 @@ def _draws(parameters: dict[str, Any], n_rows: int) -> int:
     if not check_flag("bootstrap", parameters["bootstrap"]):
         if value is not None:
             _refuse("max_samples", value, must="None without bootstrap", use="bootstrap=True")
-        if check_flag("oob_score", parameters["oob_score"]):
-            _refuse("oob_score", True, must="False without bootstrap", use="bootstrap=True")
+        if check_flag("oob_score", parameters["oob_score"]) and not parameters["honest"]:
+            _refuse(
+                "oob_score",
+                True,
+                must="False without bootstrap or honest trees",
+                use="bootstrap=True",
+            )
         return 0
     if value is None:
         return n_rows

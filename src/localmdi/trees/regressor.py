@@ -46,6 +46,8 @@ class RandomizedForestRegressor(
         When to stop, by weight and impurity.
     bootstrap, max_samples, oob_score
         Whether and how each tree draws its rows.
+    honest, min_rows
+        Whether to explain rows by trees that were not grown on them.
     warm_start, keep_forest, tol
         How many trees, and whether they are kept.
     n_jobs, random_state, progress
@@ -92,6 +94,8 @@ class RandomizedForestRegressor(
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: bool = False,
+        honest: bool | Literal["gain", "drop"] = False,
+        min_rows: int = 10,
         warm_start: bool = False,
         keep_forest: bool = True,
         tol: float | None = None,
@@ -112,6 +116,8 @@ class RandomizedForestRegressor(
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
+        self.honest = honest
+        self.min_rows = min_rows
         self.warm_start = warm_start
         self.keep_forest = keep_forest
         self.tol = tol

@@ -129,7 +129,7 @@ private:
         return at(static_cast<std::size_t>(forest_.tree_offset[tree]));
     }
     double centre(std::size_t tree, std::size_t column) const;
-    Row row(const RoutedRows& rows, std::size_t i, std::size_t tree) const;
+    Row row(const RoutedRows& rows, std::size_t i, double weight) const;
     void add_tree(std::size_t tree, const RoutedRows& rows);
     void sum_up_tree(std::size_t tree);
     void set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior);
@@ -144,19 +144,33 @@ private:
     void climb_alone(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
     void climb_gain(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
     void climb_drop(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
+    void tabulate(std::size_t tree);
+    bool is_tabulated(std::size_t tree) const {
+        return !table_.empty() && row_weight_[tree - first_] > 0;
+    }
+    void climb_table(std::size_t leaf, std::size_t column, std::size_t row, double tree_weight,
+                     const HonestSums& sums) const;
 
     forest::ForestView forest_;
     std::size_t first_, last_, first_node_, n_nodes_, n_columns_, n_signs_;
     std::span<const double> law_, n_outputs_;
     HonestRules rules_;
-    // Per node of the block.
-    std::vector<std::uint32_t> parent_;         // a root: itself
-    std::vector<double> count_, weight_;        // held-out rows, and their weight W
-    std::vector<double> square_;                // Σ w y², centred, over all outputs; variance only
-    std::vector<double> sums_;                  // S, by column
-    std::vector<double> slope_;                 // gain: g of the edge from the parent; drop: b
-    std::vector<double> at_child_, at_parent_;  // gain: g·S(c), g·S(t); drop: b·S, and a
-    // Per node and sign: Σ ± w r by column and Σ ± w; then, as at_child_ and at_parent_, the forms
+    // Per node of the block. What a row reads on its way up lies together.
+    struct Node {
+        std::uint32_t parent = 0;  // a root: itself
+        std::int32_t feature = -1;
+        double count = 0, weight = 0;        // held-out rows, and their weight W
+        double at_child = 0, at_parent = 0;  // gain: g·S(c), g·S(t); drop: b·S, and a
+    };
+    std::vector<Node> nodes_;
+    std::vector<double> square_;  // Σ w y², centred, over all outputs; variance only
+    std::vector<double> sums_;    // S, by column
+    std::vector<double> slope_;   // gain: g of the edge from the parent; drop: b
+    // Where all held-out rows of a tree weigh the same, what a row reads depends on its class only:
+    // per node and class, gain: the amount of the edge; drop: F. Not with signs or several outputs.
+    std::vector<double> table_;
+    std::vector<double> row_weight_;  // per tree: that weight; 0: no row yet, −1: they differ
+    // Per node and sign: Σ ± w r by column and Σ ± w; then, as at_child and at_parent, the forms
     // of the residuals.
     std::vector<double> signed_sums_, signed_child_, signed_parent_;
 };

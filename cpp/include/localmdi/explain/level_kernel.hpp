@@ -201,7 +201,8 @@ private:
             sink.add(TreeImportance{tree,
                                     values_,
                                     {path_.data(), path_length},
-                                    forest_.remainder[forest_.nodes[end.node].end]},
+                                    forest_.remainder[forest_.nodes[end.node].end],
+                                    end.node},
                      std::span<const RowId>(&end.row, 1));
         }
         while (top != frames_.data()) go_up();

@@ -96,7 +96,7 @@ public:
                 values_[f] += forest_.nodes[visited[k]].credit;  // i(t) − i(t_x)
             }
             const double end = forest_.remainder[forest_.nodes[visited.back()].end];
-            sink.add(TreeImportance{tree, values_, {path_.data(), n}, end},
+            sink.add(TreeImportance{tree, values_, {path_.data(), n}, end, visited.back()},
                      std::span<const std::size_t>(&row, 1));
             for (std::size_t k = 0; k < n; ++k) {
                 values_[path_[k]] = 0;

@@ -26,6 +26,7 @@ struct TreeImportance {
     std::span<const double> values;
     std::span<const std::uint32_t> path;
     double remainder;
+    std::uint32_t node = 0;  // of the packed forest, where the rows end
 };
 
 // The sum over trees of Definition 1; rows count from the first row of the tile.
@@ -66,7 +67,28 @@ private:
     std::size_t n_features_;
 };
 
-// The same sum where each row has a weight in each tree (its in-bag weight).
+// Only where the rows end: nodes of the table, n_rows × n_trees, from the tree `first` on.
+class EndSink {
+public:
+    EndSink(std::int64_t* ends, std::size_t first, std::size_t n_trees,
+            std::span<const std::uint32_t> source)
+        : ends_(ends), first_(first), n_trees_(n_trees), source_(source) {}
+
+    void prefetch(std::size_t) const {}
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        for (const std::size_t row : rows)
+            ends_[row * n_trees_ + tree.tree - first_] = source_[tree.node];
+    }
+
+private:
+    std::int64_t* ends_;
+    std::size_t first_, n_trees_;
+    std::span<const std::uint32_t> source_;
+};
+
+// SumSink's sum where each row has a weight in each tree (its in-bag weight).
 class WeightedSink {
 public:
     // weights: (number of trees from first_tree on) × stride, a row's weight at its own place.

@@ -64,7 +64,8 @@ public:
                 sink.add(TreeImportance{tree,
                                         values_,
                                         {path_.data(), walk.path_length},
-                                        forest_.remainder[node.end]},
+                                        forest_.remainder[node.end],
+                                        walk.at},
                          std::span<const RowId>(walk.rows, walk.n));
             } else if (descend<Partition>(tile, node, walk)) {
                 continue;

@@ -22,7 +22,7 @@ using support::has_avx2;
 
 class GrowChunk {
 public:
-    GrowChunk(const TrainingRows& rows, const Target& target, bool out_of_bag)
+    GrowChunk(const TrainingRows& rows, const Target& target, bool honest, bool out_of_bag)
         : tree(target.criterion),
           n_features_(rows.n_features),
           n_values_(target.n_values),
@@ -30,9 +30,12 @@ public:
           residual_(rows.n_rows),
           feature_(3 * rows.n_features),
           tree_feature_(rows.n_features),
-          out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0) {}
+          out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0),
+          held_out_(honest ? rows.n_rows : 0),
+          baseline_(held_out_.size()) {}
 
     void add_rows(const TreeImportance& importance, std::span<const std::uint32_t> rows) {
+        if (honest()) return;  // only rows that the tree has not seen are explained
 #ifdef LOCALMDI_AVX2
         if (avx2_ && importance.path.size() * 8 >= n_features_) {
             for (const std::size_t row : rows) {
@@ -49,7 +52,7 @@ public:
     void expect_rows(std::span<const std::uint32_t> rows) const {
 #ifdef __GNUC__
         constexpr std::size_t kLine = 64 / sizeof(double), kMostLines = 32;
-        if (n_features_ > kLine * kMostLines) return;
+        if (honest() || n_features_ > kLine * kMostLines) return;
         for (const std::size_t row : rows)
             for (std::size_t f = 0; f < n_features_; f += kLine)
                 __builtin_prefetch(values_.data() + row * n_features_ + f, 1);
@@ -69,6 +72,21 @@ public:
             for (std::size_t v = 0; v < n_values_; ++v) out[v] += sums[1 + v] / sums[0];
             out[n_values_] += 1;
         }
+    }
+    bool predicts() const { return !out_of_bag_.empty(); }
+
+    // The trees since the last commit(), if they were kept.
+    std::span<const GrownTree> trees() const { return trees_; }
+
+    // Where their honest values are added up.
+    explain::HonestSums honest_sums(explain::Measure measure) {
+        const bool drop = measure == explain::Measure::drop;
+        return {values_.data(),
+                nullptr,
+                nullptr,
+                drop ? residual_.data() : nullptr,
+                drop ? baseline_.data() : nullptr,
+                held_out_.data()};
     }
 
     void finish_tree(double root_impurity, bool keep) {
@@ -106,11 +124,16 @@ public:
         std::fill(feature_.begin(), feature_.end(), 0.0);
         move(root_, sums.root);
         if (!out_of_bag_.empty()) move(out_of_bag_, sums.out_of_bag);
+        if (!honest()) return;
+        move(held_out_, sums.held_out);
+        move(baseline_, sums.baseline);
     }
 
     TreeWriter tree;
 
 private:
+    bool honest() const { return !held_out_.empty(); }
+
     template <class Vector>
     static void move(Vector& from, double* to) {
         for (std::size_t i = 0; i < from.size(); ++i) {
@@ -122,6 +145,7 @@ private:
     std::size_t n_features_, n_values_;
     LargeVector<double> values_;
     std::vector<double> residual_, feature_, tree_feature_, out_of_bag_;
+    std::vector<double> held_out_, baseline_;  // honest values only
     std::vector<double> root_ = {0, 0};
     std::vector<GrownTree> trees_;
     bool avx2_ = has_avx2();

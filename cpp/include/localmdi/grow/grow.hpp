@@ -4,13 +4,15 @@
 // Where to look: `grow` (grow.cpp) hands chunks of trees to threads. A tree is grown by PlainGrower
 // in the case that most forests are, else by TreeGrower, which asks SplitChooser for splits and
 // RowLists to divide rows. Both keep the Branch they are on, draw from TreeRandom, and add to a
-// GrowChunk. docs/kernels.md grows a tree by hand.
+// GrowChunk. HonestRows explains the rows that a tree was not grown on. docs/kernels.md grows a
+// tree by hand.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
+#include "localmdi/explain/honest.hpp"
 #include "localmdi/grow/grown_trees.hpp"
 #include "localmdi/support/parallel.hpp"
 
@@ -48,6 +50,11 @@ struct GrowRules {
     double min_impurity_decrease = 0;
     std::size_t n_draws = 0;     // rows drawn with replacement for each tree; 0: take all
     bool balance_draws = false;  // weigh the drawn rows so that their classes weigh the same
+    // Grow each tree on half of the rows and explain the others by what they say themselves
+    // (explain/honest.hpp), instead of all rows by Definition 1. Not with n_draws.
+    bool honest = false;
+    explain::Measure measure = explain::Measure::gain;
+    std::size_t min_rows = 10;
 };
 
 // Whether every row counts once in every tree.
@@ -61,15 +68,19 @@ inline bool each_row_once(const TrainingRows& rows, const GrowRules& rules) {
 inline constexpr std::size_t kChunk = 8;
 
 struct GrowSums {
-    double* values;          // n_rows × n_features: Definition 1
+    double* values;          // n_rows × n_features: Definition 1, or honest values
     double* chunk_squares;   // like values, or null: squares of the chunks' sums
-    double* residual;        // n_rows: impurity where the row ended
+    double* residual;        // n_rows: impurity where the row ended; honest gains have none
     double* feature;         // n_features: Equation 3, global importances
     double* feature_square;  // n_features: squares of each tree's
     double* feature_share;   // n_features: each tree's divided by their sum
     double* root;            // 2: impurity at the root; number of trees with a split
     double* out_of_bag;      // n_rows × (n_values + 1), or null: predictions of the trees that did
                              // not draw the row, and their number
+    // Honest values only, else null.
+    double* held_out = nullptr;  // n_rows: number of trees that the row was held out of
+    double* baseline = nullptr;  // n_rows: what was left at the root; the drop only
+    double* prior = nullptr;     // 1: κ of the entropy's drop; 0: choose it by the first trees
 };
 
 struct TreeRange {

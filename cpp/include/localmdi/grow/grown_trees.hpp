@@ -145,6 +145,11 @@ private:
     SlabWriter<NodeStatistics> statistics_;
 };
 
+std::size_t n_children(const GrownTree& tree, const GrownNode& node);
+
+// Of all nodes: the weights of the classes, or Σ w·y; out has n_values for each node.
+void sum_values(const GrownTree& tree, std::size_t n_values, double* out);
+
 // The node table of docs/format/forest.md.
 struct ForestArrays {
     std::vector<std::int64_t> tree_offset;

@@ -1,4 +1,5 @@
-// The plain case: numbers without gaps, classes, every row counted once, K = 1. Most forests are of
+// The plain case: numbers without gaps, classes, every row counted once (all, or half of them), K =
+// 1. Most forests are of
 // this kind, and it can do without much of what TreeGrower spends its time on. The trees and the
 // sums are the same, bit for bit.
 //
@@ -30,6 +31,7 @@
 #include "localmdi/grow/feature_pool.hpp"
 #include "localmdi/grow/node_sums.hpp"
 #include "localmdi/grow/number_table.hpp"
+#include "localmdi/grow/row_draws.hpp"
 #include "localmdi/grow/row_loops.hpp"
 
 namespace localmdi::grow {
@@ -50,13 +52,14 @@ class PlainGrower {
 public:
     PlainGrower(const TrainingRows& rows, const Target& target, const GrowRules& rules,
                 const Sums& criterion, const Table& table, Interrupt& interrupt)
-        : n_rows_(static_cast<std::uint32_t>(rows.n_rows)),
+        : n_all_(static_cast<std::uint32_t>(rows.n_rows)),
           place_size_((target.n_values + kVector - 1) / kVector * kVector),
           label_(target.label.data()),
           rules_(rules),
           criterion_(criterion),
           table_(table),
           interrupt_(interrupt),
+          halves_(rows.n_rows, rules.seed),
           pool_(rows.n_features),
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
@@ -67,6 +70,7 @@ public:
     void grow(std::size_t tree, GrowChunk& chunk, bool keep) {
         random_ = TreeRandom(rules_.seed, tree);
         chunk_ = &chunk;
+        take_rows(tree);
         chunk.tree.begin(2 * std::size_t{n_rows_}, false);  // every leaf has a row
         const double impurity = start();
         while (!stack_.empty()) {
@@ -118,11 +122,18 @@ private:
         }
     };
 
+    void take_rows(std::size_t tree) {
+        n_rows_ = n_all_;
+        if (!rules_.honest) return std::iota(ids_.begin(), ids_.begin() + n_rows_, 0u);
+        const auto half = halves_.counted(tree);
+        n_rows_ = static_cast<std::uint32_t>(half.size());
+        std::ranges::copy(half, ids_.begin());
+    }
+
     // Returns the impurity of the root.
     double start() {
-        std::iota(ids_.begin(), ids_.begin() + n_rows_, 0u);
         std::uint32_t* const counted = clear_counts(0);
-        for (std::uint32_t row = 0; row < n_rows_; ++row) ++counted[label_[row]];
+        for (std::uint32_t i = 0; i < n_rows_; ++i) ++counted[label_[ids_[i]]];
         const Rows all{0, n_rows_, 0};
         const double impurity = impurity_of(all);
         const std::uint32_t node = chunk_->tree.add(n_rows_);
@@ -271,14 +282,15 @@ private:
         chunk_->add_rows({0, branch_.credits(), branch_.path(), impurity}, ids(rows));
     }
 
-    std::uint32_t n_rows_;
-    std::size_t place_size_;  // for the counts of all classes
+    std::uint32_t n_all_, n_rows_ = 0;  // of the sample, and of the tree
+    std::size_t place_size_;            // for the counts of all classes
     const std::uint32_t* label_;
     const GrowRules& rules_;
     const Sums& criterion_;
     const Table& table_;
     Interrupt& interrupt_;
 
+    HalfDraws halves_;
     FeaturePool pool_;
     TreeRandom random_{0, 0};
     GrowChunk* chunk_ = nullptr;

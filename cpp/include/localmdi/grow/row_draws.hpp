@@ -1,4 +1,5 @@
-// How much each row counts in a tree: as given, or as often as a bootstrap drew it.
+// How much each row counts in a tree: as given, as often as a bootstrap drew it, or in every
+// second tree only.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,50 @@
 
 namespace localmdi::grow {
 
+// Half of the rows for one tree, the others for the next: trees 2k and 2k + 1 swap roles.
+class HalfDraws {
+public:
+    HalfDraws(std::size_t n_rows, std::uint64_t seed)
+        : n_rows_(static_cast<std::uint32_t>(n_rows)), seed_(seed) {}
+
+    // Ascending, valid until the next call for another pair of trees.
+    std::span<const std::uint32_t> counted(std::size_t tree) { return half(tree, tree % 2); }
+    std::span<const std::uint32_t> held_out(std::size_t tree) { return half(tree, 1 - tree % 2); }
+
+private:
+    std::span<const std::uint32_t> half(std::size_t tree, std::size_t which) {
+        if (tree / 2 != pair_) divide(tree / 2);
+        return halves_[which];
+    }
+
+    // Selection sampling: row after row, each taken with the chance that leaves n / 2 in the end.
+    void divide(std::size_t pair) {
+        TreeRandom random(~seed_, pair);  // no tree draws from this stream
+        std::uint32_t wanted = n_rows_ / 2;
+        for (auto& half : halves_) half.clear();
+        for (std::uint32_t row = 0; row < n_rows_; ++row) {
+            const bool taken = random.below(n_rows_ - row) < wanted;
+            wanted -= taken;
+            halves_[taken ? 0 : 1].push_back(row);
+        }
+        pair_ = pair;
+    }
+
+    std::uint32_t n_rows_;
+    std::uint64_t seed_;
+    std::size_t pair_ = ~std::size_t{0};
+    std::vector<std::uint32_t> halves_[2];
+};
+
 class RowDraws {
 public:
     // The labels are needed to balance classes only.
     RowDraws(const TrainingRows& rows, const GrowRules& rules, std::span<const std::uint32_t> label)
-        : rows_(rows), rules_(rules), label_(label) {}
+        : rows_(rows), rules_(rules), label_(label), halves_(rows.n_rows, rules.seed) {}
 
     // Per row, valid until the next draw.
-    std::span<const double> draw(TreeRandom& random) {
+    std::span<const double> draw(std::size_t tree, TreeRandom& random) {
+        if (rules_.honest) return draw_half(tree);
         if (rules_.n_draws == 0) return rows_.weight;
         times_.assign(rows_.n_rows, 0);
         const auto n_rows = static_cast<std::uint32_t>(rows_.n_rows);
@@ -30,6 +67,12 @@ public:
     }
 
 private:
+    std::span<const double> draw_half(std::size_t tree) {
+        weight_.assign(rows_.n_rows, 0.0);
+        for (const std::uint32_t row : halves_.counted(tree)) weight_[row] = rows_.weight[row];
+        return weight_;
+    }
+
     // Every class that was drawn gets the same share of the draws.
     void balance() {
         times_of_class_.assign(*std::ranges::max_element(label_) + std::size_t{1}, 0);
@@ -44,6 +87,7 @@ private:
     const TrainingRows& rows_;
     const GrowRules& rules_;
     std::span<const std::uint32_t> label_;
+    HalfDraws halves_;
     std::vector<std::uint32_t> times_;
     std::vector<std::size_t> times_of_class_;
     std::vector<double> weight_;

@@ -73,14 +73,15 @@ public:
           bits_(rows.n_rows / 64 + 2),
           group_of_code_(n_codes, kNone) {}
 
-    // All rows; those of positive weight count.
-    NodeRows reset(std::span<const double> weight) {
+    // All rows, or those of positive weight only, which count.
+    NodeRows reset(std::span<const double> weight, bool with_passive) {
         std::uint32_t counted = 0, passive = 0;
         for (const std::uint32_t row : order_) {
             if (weight[row] > 0) ids_[counted++] = row;
             else spare_[passive++] = row;
         }
         std::copy_n(spare_.begin(), passive, ids_.begin() + counted);
+        if (!with_passive) passive = 0;
         return {{0, counted}, {counted, counted + passive}};
     }
 

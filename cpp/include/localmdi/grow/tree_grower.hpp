@@ -55,7 +55,7 @@ public:
         tree_ = tree;
         // Every leaf has a counted row, and every split two children or more.
         chunk.tree.begin(2 * rows_.n_rows, true);
-        weight_ = draws_.draw(random_);
+        weight_ = draws_.draw(tree, random_);
         start();
         while (!stack_.empty()) {
             const Pending next = stack_.back();
@@ -78,7 +78,8 @@ private:
     };
 
     void start() {
-        const NodeRows rows = lists_.reset(weight_);
+        const NodeRows rows =
+            lists_.reset(weight_, !rules_.honest);  // HonestRows routes the others
         child_sums_.assign(criterion_.n_sums(), 0.0);
         sum(rows.counted, child_sums_.data());
         const bool empty = rows.counted.size() == 0;  // only rows of weight 0 were drawn

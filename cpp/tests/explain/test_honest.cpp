@@ -1,0 +1,333 @@
+// Honest values of small random forests, against sums over rows written down as they are defined.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "localmdi/explain/honest.hpp"
+#include "localmdi/grow/tree_random.hpp"
+#include "support/check.hpp"
+
+using namespace localmdi::explain;
+using namespace localmdi::support;
+using localmdi::forest::ForestView;
+using localmdi::grow::TreeRandom;
+
+namespace {
+
+constexpr std::size_t kRows = 40, kFeatures = 3, kDepth = 3;
+constexpr std::size_t kTrees = 3, kNodes = (std::size_t{2} << kDepth) - 1;
+
+struct Case {
+    Criterion criterion;
+    Measure measure;
+    std::size_t n_columns, n_entries, min_rows, n_signs;
+    bool weighted;
+};
+
+// Complete binary trees with any laws, and rows at any leaf.
+struct Example {
+    std::vector<std::int64_t> tree_offset, child_offset, child, leaf;
+    std::vector<std::int32_t> feature, column;
+    std::vector<double> law, in_bag, held, value, n_outputs, tree_weight;
+    std::vector<std::int8_t> signs;
+    std::vector<std::size_t> parent;
+    Case how;
+
+    explicit Example(const Case& c) : how(c) {
+        TreeRandom random(11, c.n_columns + 7 * c.min_rows);
+        child_offset.push_back(0);
+        for (std::size_t t = 0; t <= kTrees; ++t)
+            tree_offset.push_back(static_cast<std::int64_t>(t * kNodes));
+        for (std::size_t node = 0; node < kTrees * kNodes; ++node) add_node(node, random);
+        n_outputs.assign(kTrees, static_cast<double>(c.n_entries));
+        for (std::size_t t = 0; t < kTrees; ++t)
+            tree_weight.push_back(1 + 0.5 * static_cast<double>(t));
+        for (std::size_t i = 0; i < kRows; ++i) add_row(random);
+        for (std::size_t k = 0; k < kTrees * kRows; ++k)
+            held.push_back(random.below(3) == 0 ? 0 : c.weighted ? 0.5 + random.uniform() : 1);
+    }
+
+    void add_node(std::size_t node, TreeRandom& random) {
+        const std::size_t root = node / kNodes * kNodes, own = node - root;
+        parent.push_back(own == 0 ? node : root + (own - 1) / 2);
+        const bool splits = 2 * own + 2 < kNodes;
+        feature.push_back(splits ? static_cast<std::int32_t>(random.below(kFeatures)) : -1);
+        for (std::size_t side = 1; splits && side <= 2; ++side)
+            child.push_back(static_cast<std::int64_t>(root + 2 * own + side));
+        child_offset.push_back(static_cast<std::int64_t>(child.size()));
+        in_bag.push_back(1 + random.below(20));
+        add_law(random);
+    }
+
+    void add_row(TreeRandom& random) {
+        constexpr auto kLeaves = static_cast<std::uint32_t>(kNodes / 2 + 1);
+        for (std::size_t t = 0; t < kTrees; ++t)
+            leaf.push_back(
+                static_cast<std::int64_t>(t * kNodes + kNodes / 2 + random.below(kLeaves)));
+        for (std::size_t e = 0; e < how.n_entries; ++e) add_response(e, random);
+        for (std::size_t r = 0; r < how.n_signs; ++r)
+            signs.push_back(random.below(2) == 0 ? -1 : 1);
+    }
+
+    bool numbers() const { return how.criterion == Criterion::variance; }
+
+    void add_law(TreeRandom& random) {
+        const std::size_t of_output = how.n_columns / how.n_entries;
+        for (std::size_t o = 0; o < how.n_entries; ++o) {
+            std::vector<double> share;
+            double total = 0;
+            for (std::size_t k = 0; k < of_output; ++k)
+                total += share.emplace_back(0.05 + random.uniform());
+            for (const double s : share) law.push_back(numbers() ? 10 + s : s / total);
+        }
+    }
+
+    void add_response(std::size_t entry, TreeRandom& random) {
+        const auto of_output = static_cast<std::uint32_t>(how.n_columns / how.n_entries);
+        column.push_back(static_cast<std::int32_t>(entry * of_output + random.below(of_output)));
+        value.push_back(numbers() ? 10 + random.uniform() : 1);
+    }
+
+    ForestView forest() const {
+        return {kFeatures, tree_offset, feature, {}, {}, child_offset, child, {}, {}, {}};
+    }
+    RoutedRows rows() const { return {leaf, held, {how.n_entries, column, value}, signs}; }
+    HonestTrees sums() const {
+        HonestTrees trees(forest(), 0, kTrees, law, n_outputs,
+                          {how.criterion, how.measure, how.min_rows}, how.n_signs);
+        Interrupt interrupt;
+        trees.add(rows(), Run{2}, interrupt);
+        trees.sum_up(Run{2}, interrupt);
+        trees.set_forms(in_bag, kPrior, Run{2}, interrupt);
+        return trees;
+    }
+
+    static constexpr double kPrior = 2.5;
+
+    // What follows is slow and plain: every mean is taken over the rows themselves.
+
+    bool reaches(std::size_t i, std::size_t tree, std::size_t node) const {
+        for (auto at = static_cast<std::size_t>(leaf[i * kTrees + tree]);; at = parent[at]) {
+            if (at == node) return true;
+            if (at == parent[at]) return false;
+        }
+    }
+    double centre(std::size_t tree, std::size_t k) const {
+        return numbers() ? law[tree * kNodes * how.n_columns + k] : 0;
+    }
+    double weight(std::size_t i, std::size_t tree) const { return held[tree * kRows + i]; }
+
+    // Mean over the held-out rows at a node, without one of them, of f(row).
+    template <class F>
+    double mean(std::size_t tree, std::size_t node, std::size_t without, F f) const {
+        double sum = 0, total = 0;
+        for (std::size_t i = 0; i < kRows; ++i) {
+            if (i == without || !reaches(i, tree, node)) continue;
+            sum += weight(i, tree) * f(i);
+            total += weight(i, tree);
+        }
+        return sum / total;
+    }
+    std::size_t count(std::size_t tree, std::size_t node, std::size_t without) const {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < kRows; ++i)
+            n += i != without && weight(i, tree) > 0 && reaches(i, tree, node);
+        return n;
+    }
+    template <class G>
+    double form(std::size_t i, std::size_t tree, G g) const {
+        double sum = 0;
+        for (std::size_t e = 0; e < how.n_entries; ++e) {
+            const auto k = static_cast<std::size_t>(column[i * how.n_entries + e]);
+            sum += g(k) * (value[i * how.n_entries + e] - centre(tree, k));
+        }
+        return sum / static_cast<double>(how.n_entries);
+    }
+    double gain(std::size_t tree, std::size_t node, std::size_t without, std::size_t sign) const {
+        const auto slope = [&](std::size_t k) {
+            return gain_slope(how.criterion, law[parent[node] * how.n_columns + k],
+                              law[node * how.n_columns + k]);
+        };
+        // Without signs a constant cancels; with them it must be the mean at the parent.
+        const double all =
+            mean(tree, parent[node], kRows, [&](std::size_t i) { return form(i, tree, slope); });
+        const auto part = [&](std::size_t i) {
+            return (form(i, tree, slope) - all) *
+                   (sign < how.n_signs ? signs[i * how.n_signs + sign] : 1);
+        };
+        return mean(tree, node, without, part) - mean(tree, parent[node], without, part);
+    }
+    double shrunk(std::size_t node, std::size_t k) const {
+        const double p = law[node * how.n_columns + k], n = in_bag[node];
+        if (parent[node] == node) {
+            const double alike =
+                static_cast<double>(how.n_entries) / static_cast<double>(how.n_columns);
+            return (n * p + alike) / (n + 1);
+        }
+        return (n * p + kPrior * shrunk(parent[node], k)) / (n + kPrior);
+    }
+    double level(std::size_t tree, std::size_t node, std::size_t without) const {
+        return mean(tree, node, without, [&](std::size_t i) {
+            if (how.criterion == Criterion::entropy)
+                return form(i, tree, [&](std::size_t k) { return -std::log2(shrunk(node, k)); });
+            double square = 0;
+            for (std::size_t e = 0; numbers() && e < how.n_entries; ++e) {
+                const auto k = static_cast<std::size_t>(column[i * how.n_entries + e]);
+                const double y = value[i * how.n_entries + e] - centre(tree, k);
+                square += y * y / static_cast<double>(how.n_entries);
+            }
+            return (numbers() ? square : 1) - form(i, tree, [&](std::size_t k) {
+                       return law[node * how.n_columns + k] - centre(tree, k);
+                   });
+        });
+    }
+};
+
+bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * (1 + std::abs(b)); }
+
+// Sums over trees, of one row or of all.
+struct Values {
+    std::vector<double> values, squares, with_sign, residual, baseline, weight;
+
+    Values(std::size_t n, std::size_t n_signs)
+        : values(n * kFeatures),
+          squares(n * kFeatures),
+          with_sign(n * kFeatures * n_signs),
+          residual(n),
+          baseline(n),
+          weight(n) {}
+
+    HonestSums view(Measure measure, bool with_squares) {
+        const bool drop = measure == Measure::drop;
+        return {values.data(),
+                with_squares ? squares.data() : nullptr,
+                with_sign.data(),
+                drop ? residual.data() : nullptr,
+                drop ? baseline.data() : nullptr,
+                weight.data()};
+    }
+};
+
+// What a row is due in one tree.
+void add_expected(const Example& example, std::size_t i, std::size_t t, Values& out) {
+    const Case& how = example.how;
+    const bool drop = how.measure == Measure::drop;
+    const double w = example.tree_weight[t];
+    std::vector<double> tree(kFeatures);
+    auto node = static_cast<std::size_t>(example.leaf[i * kTrees + t]);
+    while (example.parent[node] != node && example.count(t, node, i) < how.min_rows)
+        node = example.parent[node];
+    if (drop) out.residual[0] += w * example.level(t, node, i);
+    for (; example.parent[node] != node; node = example.parent[node]) {
+        const std::size_t above = example.parent[node];
+        const auto f = static_cast<std::size_t>(example.feature[above]);
+        tree[f] += drop ? example.level(t, above, i) - example.level(t, node, i)
+                        : example.gain(t, node, i, how.n_signs);
+        for (std::size_t r = 0; r < how.n_signs; ++r)
+            out.with_sign[f * how.n_signs + r] += w * example.gain(t, node, i, r);
+    }
+    if (drop) out.baseline[0] += w * example.level(t, node, i);
+    out.weight[0] += w;
+    for (std::size_t f = 0; f < kFeatures; ++f) {
+        out.values[f] += w * tree[f];
+        out.squares[f] += w * tree[f] * tree[f];
+    }
+}
+
+void check_near(const std::vector<double>& all, std::size_t row, const std::vector<double>& one) {
+    for (std::size_t k = 0; k < one.size(); ++k) CHECK(near(all[row * one.size() + k], one[k]));
+}
+
+void check_rows(const Example& example) {
+    const Case& how = example.how;
+    const HonestTrees trees = example.sums();
+    // With squares the general way is taken, without them that of the tables.
+    for (const bool with_squares : {false, true}) {
+        Values found(kRows, how.n_signs);
+        Interrupt interrupt;
+        trees.explain(example.rows(), example.tree_weight, Label::left_out,
+                      found.view(how.measure, with_squares), Run{2}, interrupt);
+        for (std::size_t i = 0; i < kRows; ++i) {
+            Values expected(1, how.n_signs);
+            for (std::size_t t = 0; t < kTrees; ++t)
+                if (example.weight(i, t) > 0) add_expected(example, i, t, expected);
+            check_near(found.values, i, expected.values);
+            if (with_squares) check_near(found.squares, i, expected.squares);
+            check_near(found.with_sign, i, expected.with_sign);
+            check_near(found.residual, i, expected.residual);
+            check_near(found.baseline, i, expected.baseline);
+            check_near(found.weight, i, expected.weight);
+        }
+    }
+}
+
+// Rows that are not held out meet the means over all held-out rows.
+void check_credits(const Example& example) {
+    const Case& how = example.how;
+    const bool drop = how.measure == Measure::drop;
+    const HonestTrees trees = example.sums();
+    std::vector<double> amount(kTrees * kNodes), remainder(drop ? amount.size() : 0),
+        reached(amount.size());
+    trees.credits(amount, remainder, {});
+    trees.counts(reached);
+    for (std::size_t node = 0; node < amount.size(); ++node) {
+        const std::size_t tree = node / kNodes, n = example.count(tree, node, kRows);
+        const bool counts = example.parent[node] != node && n >= how.min_rows;
+        CHECK(reached[node] == static_cast<double>(n));
+        if (!counts) CHECK(amount[node] == 0);
+        else if (drop) CHECK(near(remainder[node], example.level(tree, node, kRows)));
+        else CHECK(near(amount[node], example.gain(tree, node, kRows, how.n_signs)));
+        if (counts && drop)
+            CHECK(near(amount[node], remainder[example.parent[node]] - remainder[node]));
+    }
+}
+
+// Nothing that a row answers changes its own values.
+void check_own_label_left_out(Case how) {
+    how.n_signs = 0;
+    Example example(how);
+    const auto values = [&] {
+        Values sums(kRows, 0);
+        Interrupt interrupt;
+        example.sums().explain(example.rows(), example.tree_weight, Label::left_out,
+                               sums.view(how.measure, false), Run{1}, interrupt);
+        return sums.values;
+    };
+    const std::vector<double> before = values();
+    for (std::size_t e = 0; e < how.n_entries; ++e) {
+        const std::size_t entry = 5 * how.n_entries + e;
+        if (example.numbers()) example.value[entry] += 3;
+        else example.column[entry] += example.column[entry] % 2 == 0 ? 1 : -1;
+    }
+    const std::vector<double> after = values();
+    bool others_change = false;
+    for (std::size_t cell = 0; cell < after.size(); ++cell) {
+        if (cell / kFeatures == 5) CHECK(std::abs(after[cell] - before[cell]) < 1e-12);
+        else others_change = others_change || std::abs(after[cell] - before[cell]) > 1e-6;
+    }
+    CHECK(others_change);
+}
+
+}  // namespace
+
+int main() {
+    for (const Measure measure : {Measure::gain, Measure::drop})
+        for (const Criterion criterion : {Criterion::entropy, Criterion::gini, Criterion::variance})
+            for (const std::size_t n_entries : {1, 2})
+                for (const std::size_t min_rows : {1, 4})
+                    for (const bool weighted : {false, true}) {
+                        const bool numbers = criterion == Criterion::variance;
+                        const Case how{criterion, measure,  numbers ? n_entries : 2 * n_entries,
+                                       n_entries, min_rows, measure == Measure::gain ? 2u : 0u,
+                                       weighted};
+                        check_rows(Example(how));
+                        Case plain = how;
+                        plain.n_signs = 0;
+                        check_rows(Example(plain));
+                        check_credits(Example(how));
+                        check_own_label_left_out(how);
+                    }
+    return 0;
+}
