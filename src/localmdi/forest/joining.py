@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["join_forests"]
+__all__ = ["chain_nodes", "join_forests"]
 
 _SHARED = ("n_features", "criterion", "row_dtype")
 
@@ -69,9 +69,10 @@ def join_forests(
     )
 
 
-def _arrays(forests: Sequence[Forest], share: FloatArray) -> dict[str, Any]:
+def chain_nodes(forests: Sequence[Forest]) -> dict[str, AnyArray]:
+    """Return the trees of some forests one after the other, with the statistics that all know."""
     n_nodes = np.cumsum([0, *(each.n_nodes for each in forests)])
-    arrays: dict[str, Any] = {
+    arrays: dict[str, AnyArray] = {
         name: np.concatenate([getattr(each, name) for each in forests])
         for name in ("feature", "split_kind", "threshold", "missing_child", "category_bits")
     }
@@ -85,6 +86,13 @@ def _arrays(forests: Sequence[Forest], share: FloatArray) -> dict[str, Any]:
         known = [getattr(each, name) for each in forests]
         if all(part is not None for part in known):
             arrays[name] = np.concatenate(known)
+    for array in arrays.values():
+        array.flags.writeable = False  # so that the forest keeps it without a copy
+    return arrays
+
+
+def _arrays(forests: Sequence[Forest], share: FloatArray) -> dict[str, Any]:
+    arrays: dict[str, Any] = chain_nodes(forests)
     pairs = list(zip(forests, share.tolist(), strict=True))
     arrays["tree_weight"] = np.concatenate(
         [each.tree_weight * part / each.tree_weight.sum() for each, part in pairs]

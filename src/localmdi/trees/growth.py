@@ -16,8 +16,8 @@ from localmdi._progress import progress_bar
 from localmdi._validation import RowRules, RowSource
 from localmdi.forest import Forest, build_forest
 from localmdi.forest.credit import impurity_drop
+from localmdi.forest.joining import chain_nodes
 from localmdi.forest.packing import Packing
-from localmdi.forest.schema import FLOATS, STRUCTURE
 
 if TYPE_CHECKING:
     from localmdi.trees.table import Table
@@ -205,20 +205,10 @@ def _restore_grown(forest: Forest) -> GrownForest:
 
 def _join_forests(before: Forest, after: Forest) -> Forest:
     """Return one forest with the trees of both; they must have one header."""
-    shift = {
-        "tree_offset": before.n_nodes,
-        "child_offset": len(before.child),
-        "child": before.n_nodes,
-        "category_offset": len(before.category_bits),
-    }
     joined = {field.name: getattr(after, field.name) for field in fields(Forest)}
-    for field in (*STRUCTURE, *FLOATS):
-        first, second = getattr(before, field), getattr(after, field)
-        if field.endswith("offset"):
-            first = first[:-1]
-        both = np.concatenate([first, second + shift[field] if field in shift else second])
-        both.flags.writeable = False
-        joined[field] = both
+    joined |= chain_nodes([before, after])
+    for field in ("tree_weight", "value"):
+        joined[field] = np.concatenate([getattr(before, field), getattr(after, field)])
     return Forest(**joined)
 
 
