@@ -228,13 +228,11 @@ void bind_grow(nb::module_& m) {
     m.def("grow", &grow_into, "rows"_a, "target"_a, "rules"_a, "range"_a, "sums"_a,
           "trees"_a.none(), "n_threads"_a, "Grow trees: range is the first one and their number.");
     m.def(
-        "half_of_rows",
-        [](std::size_t n_rows, std::uint64_t seed, std::size_t tree) {
-            grow::HalfDraws halves(n_rows, seed);
-            const auto half = halves.counted(tree);
-            return to_array(std::vector<std::uint32_t>(half.begin(), half.end()));
+        "times_counted",
+        [](std::size_t n_rows, const GrowRules& rules, std::size_t tree) {
+            return to_array(grow::times_counted(n_rows, rules, tree));
         },
-        "n_rows"_a, "seed"_a, "tree"_a, "The rows that an honest tree grows on.");
+        "n_rows"_a, "rules"_a, "tree"_a, "How often a tree counts each row, drawn again.");
     m.attr("GROW_CHUNK") = grow::kChunk;
 }
 

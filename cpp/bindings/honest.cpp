@@ -92,10 +92,12 @@ public:
         });
     }
 
-    double cross_entropy(const Vector<const double>& in_bag, double prior) const {
+    double choose_prior(const Vector<const double>& in_bag) const {
         require(in_bag.size() == table_.view().n_nodes(), "in_bag must have one entry per node");
         const nb::gil_scoped_release release;
-        return trees_.cross_entropy(flat(in_bag), prior);
+        explain::PriorChoice choice;
+        trees_.add_losses(flat(in_bag), choice);
+        return choice.best();
     }
 
     void credits(const Vector<double>& amount, const std::optional<Vector<double>>& remainder,
@@ -216,8 +218,8 @@ void bind_honest(nb::module_& m) {
         .def("sum_up", &Block::sum_up, "n_threads"_a, "After the last row was added.")
         .def("set_forms", &Block::set_forms, "in_bag"_a.noconvert(), "prior"_a, "n_threads"_a,
              "After the sums: the linear forms of all edges.")
-        .def("cross_entropy", &Block::cross_entropy, "in_bag"_a.noconvert(), "prior"_a,
-             "Loss of the held-out rows where their paths end, by the shrunk laws.")
+        .def("choose_prior", &Block::choose_prior, "in_bag"_a.noconvert(),
+             "Return for how many rows a parent's law counts best, by the first of these trees.")
         .def("credits", &Block::credits, "amount"_a.noconvert(), "remainder"_a.noconvert().none(),
              "signed_amount"_a.noconvert().none(),
              "Fill in the amounts of the nodes of these trees, for rows that were not added.")

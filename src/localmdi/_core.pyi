@@ -426,14 +426,15 @@ class HonestTrees:
     ) -> None:
         """After the sums: the linear forms of all edges."""
 
-    def cross_entropy(
+    def choose_prior(
         self,
         in_bag: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        prior: float,
     ) -> float:
-        """Loss of the held-out rows where their paths end, by the shrunk laws."""
+        """
+        Return for how many rows a parent's law counts best, by the first of these trees.
+        """
 
     def credits(
         self,
@@ -610,8 +611,8 @@ def grow(
 ) -> None:
     """Grow trees: range is the first one and their number."""
 
-def half_of_rows(n_rows: int, seed: int, tree: int) -> object:
-    """The rows that an honest tree grows on."""
+def times_counted(n_rows: int, rules: GrowRules, tree: int) -> object:
+    """How often a tree counts each row, drawn again."""
 
 GROW_CHUNK: int = 8
 

@@ -281,3 +281,28 @@ def test_a_table_too_large_to_hold(run, table):
     found = document(run, *arguments, "--fit-rows", "100")
     assert not found["honest"]
     assert any("more than 100 rows" in note for note in found["notes"])
+
+
+def test_global_is_that_of_explain(run, table):
+    arguments = [table, "--target", "sick", *TREES]
+    found = json.loads(run("global", *arguments, "--json", "-o", "out.csv").out)
+    assert (found["honest"], found["measure"]) == (True, "gain")
+    explained = document(run, *arguments)
+    assert found["features"] == explained["features"]
+    assert found["quality"] == explained["quality"]
+    assert pd.read_csv("out.csv")["feature"].tolist() == ["dose", "sex", "noise", "city"]
+    text = run("global", *arguments).out
+    assert "Mean gain of each feature on unseen rows, in bits, with standard errors given" in text
+    assert "Unseen rows are predicted with accuracy" in text
+
+
+def test_global_finds_nothing_in_noise(run, shuffled):
+    def features(*options):
+        outcome = run("global", shuffled, "--target", "sick", *TREES, *options, "--json")
+        return json.loads(outcome.out)["features"]
+
+    honest = features()
+    assert not any(entry["significant"] for entry in honest)
+    assert max(abs(entry["importance"]) for entry in honest) < 0.05
+    # Fully grown trees claim to know nearly all of the bit of uncertainty.
+    assert sum(entry["importance"] for entry in features("--plain")) > 0.9

@@ -12,8 +12,8 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 import localmdi as lm
 
 
-def test_global_of_a_table(run, people):
-    arguments = ["global", people, "--target", "sick", "--trees", "8"]
+def test_plain_global_of_a_table(run, people):
+    arguments = ["global", people, "--target", "sick", "--trees", "8", "--plain"]
     document = json.loads(run(*arguments, "--json").out)
     frame = pd.read_csv(people)
     model = lm.RandomizedForestClassifier(8, random_state=0)
@@ -24,9 +24,14 @@ def test_global_of_a_table(run, people):
     np.testing.assert_allclose(
         [entry["standard_error"] for entry in listed], importance.standard_error
     )
-    outcome = run(*arguments, "-o", "out.csv")
-    assert " ± " in outcome.out
-    assert pd.read_csv("out.csv")["feature"].tolist() == ["sex", "age", "city"]
+    assert (document["honest"], document["quality"]) == (False, None)
+    assert "These values are plain" in run(*arguments).out
+
+
+def test_global_of_few_rows_is_plain(run, people):
+    outcome = run("global", people, "--target", "sick", "--trees", "4")
+    assert "too few to hold some of them out" in outcome.err
+    assert "These values are plain" in outcome.out
 
 
 def test_global_of_a_model(run, people, tmp_path):
@@ -45,7 +50,7 @@ def test_global_of_a_model(run, people, tmp_path):
 
 
 def test_global_of_one_tree_has_no_error(run, people):
-    arguments = ["global", people, "--target", "sick", "--trees", "1", "--json"]
+    arguments = ["global", people, "--target", "sick", "--plain", "--trees", "1", "--json"]
     assert json.loads(run(*arguments).out)["features"][0]["standard_error"] is None
     text = run(*arguments[:-1]).out
     assert text.startswith(str(people) + ": 3 features; 1 tree\n")
@@ -117,22 +122,27 @@ def test_infinite_regression(run, led):
 def test_demo(run, pages):
     outcome = run("demo", "--trees", "30")
     assert outcome.code == 0, outcome.err
-    assert "Uncertainty before a pixel is known: 3.3218 bits" in outcome.out
-    assert "Row 0, target 0" in outcome.out
-    assert "bits left" in outcome.out
+    assert "Uncertainty before anything is known: 3.3218 bits" in outcome.out
+    assert "These values are honest" in outcome.out
+    assert "Row 0, target 0, predicted 0" in outcome.out
+    assert "bits really left" in outcome.out
     assert "report: localmdi-demo.html" in outcome.out
     (page,) = pages
     assert (str(page["path"]), page["title"]) == ("localmdi-demo.html", "Handwritten digits")
     assert page["result"].shape == (1797, 64)
+    assert page["result"].honest
+    # The corner of an image is empty: it tells nothing.
+    assert not page["global_importance"].significant()[0]
+    assert page["global_importance"].significant().sum() > 20
     assert page["target"][:3] == [0, 1, 2]
 
 
-def test_demo_of_one_tree(run, pages):
+def test_demo_of_one_tree_per_half(run, pages):
     outcome = run("demo", "--trees", "1")
-    assert "explained by 1 tree in" in outcome.out
+    assert "explained by 2 trees in" in outcome.out
     assert "nan" not in outcome.out
     (page,) = pages
-    assert page["notes"][1].startswith("1 totally randomized tree, grown until")
+    assert page["notes"][1].startswith("2 totally randomized trees, half of them grown on one half")
 
 
 def test_criteria_by_their_other_names(run, led):
@@ -148,3 +158,4 @@ def test_demo_as_json(run, pages):
     (row,) = document["first_rows"]
     assert sum(row["values"].values()) == pytest.approx(row["baseline"] - row["residual"])
     assert len(document["mean"]) == 64
+    assert document["quality"]["accuracy"] > 0.5

@@ -60,7 +60,7 @@ def oracle(model, y, *, held, measure, min_rows, at=None, prior=1.0):
 class TestAgainstLoops:
     @pytest.fixture(autouse=True)
     def one_prior(self, monkeypatch):
-        monkeypatch.setattr(honest_module, "_PRIORS", (2.0,))
+        monkeypatch.setattr(honest_module._Source, "_prior", lambda source, kernel: 2.0)
 
     def test_training_rows(self, criterion, measure, min_rows):
         model, y = fitted(criterion)
@@ -251,7 +251,7 @@ def test_the_remainder_of_the_entropy_is_a_log_loss(load, permuted):
     result = lm.honest_mdi(model, new, target, held_out=True, measure="drop", min_rows=1)
     losses = [
         np.mean([smoothed_log_loss(tree, prior, new, target) for tree in model], axis=0)
-        for prior in honest_module._PRIORS
+        for prior in 2.0 ** np.arange(-1, 15)
     ]
     best = min(losses, key=np.mean)
     error = best.std() / np.sqrt(len(new))

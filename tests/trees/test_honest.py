@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+import localmdi as lm
 from localmdi import _core, local_mdi
 from localmdi._validation import RowRules
+from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.packing import Packing
 from localmdi.importance import HeldOut, HonestRequest, honest_rows
 from localmdi.trees.base import RandomizedForest
@@ -17,11 +19,17 @@ NUMERIC = numeric_table(RNG, n=200)
 WEIGHT = RNG.integers(0, 4, size=200) / 2
 
 
+def half_of_rows(n_rows, seed, tree):
+    rules = _core.GrowRules()
+    rules.seed, rules.honest = seed, True
+    return np.flatnonzero(_core.times_counted(n_rows, rules, tree))
+
+
 def held_out(model, n_rows, weight=None):
     """Return the weights of the rows that each tree was not grown on, (n_trees, n_rows)."""
     held = np.tile(np.ones(n_rows) if weight is None else weight, (model.n_estimators_, 1))
     for tree in range(model.n_estimators_):
-        held[tree, _core.half_of_rows(n_rows, model._seed, tree)] = 0
+        held[tree, half_of_rows(n_rows, model._seed, tree)] = 0
     return held
 
 
@@ -114,19 +122,19 @@ def test_any_number_of_threads_and_batches(data, honest):
 
 def test_pairs_of_trees_swap_the_halves():
     for n_rows in (2, 7, 100):
-        first, second = (_core.half_of_rows(n_rows, 5, tree) for tree in (6, 7))
+        first, second = (half_of_rows(n_rows, 5, tree) for tree in (6, 7))
         assert len(first) == n_rows // 2
         np.testing.assert_array_equal(np.sort([*first, *second]), np.arange(n_rows))
     taken = np.zeros(6)
     for pair in range(3000):
-        taken[_core.half_of_rows(6, 1, 2 * pair)] += 1
+        taken[half_of_rows(6, 1, 2 * pair)] += 1
     assert np.abs(taken - 1500).max() < 4.5 * np.sqrt(3000 / 4)
 
 
 def test_no_row_grows_the_trees_that_explain_it():
     X, y = NUMERIC
     model = classifier(n_estimators=2, honest=True, min_rows=3).fit(X, y)
-    first = _core.half_of_rows(len(X), model._seed, 0)
+    first = half_of_rows(len(X), model._seed, 0)
     held = np.setdiff1d(np.arange(len(X)), first)
     other = y.copy()
     other[held[0]] = (y[held[0]] + 1) % 3
@@ -224,3 +232,49 @@ def test_refused(settings, message):
 def test_a_single_row_is_refused():
     with pytest.raises(ValueError, match="another to hold out"):
         classifier(honest=True).fit([[1.0]], [0])
+
+
+class TestOwnTrainingRows:
+    """A forest tells which rows its trees counted: `honest_mdi` needs no rows held out."""
+
+    @pytest.mark.parametrize("measure", ["gain", "drop"])
+    def test_values_while_growing_are_those_of_the_trees(self, measure):
+        X, y = MIXED
+        model = classifier(n_estimators=20, honest=measure, min_rows=3).fit(
+            X, y, sample_weight=WEIGHT + 0.5
+        )
+        result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, measure=measure, min_rows=3)
+        grown = model.local_importances_
+        np.testing.assert_allclose(result.values, grown.values, rtol=0, atol=1e-12)
+        if measure == "drop":
+            np.testing.assert_allclose(result.residual, grown.residual, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("max_samples", [None, 0.3])
+    @pytest.mark.parametrize("weight", [None, WEIGHT + 0.5])
+    def test_bootstrap(self, max_samples, weight):
+        X, y = MIXED
+        model = classifier(n_estimators=40, bootstrap=True, max_samples=max_samples)
+        model.fit(X, y, sample_weight=weight)
+        shares = lm.decompose_global(model, X, sample_weight=weight)
+        np.testing.assert_allclose(
+            shares.values.mean(axis=0), lm.global_mdi(model).values, rtol=0, atol=1e-12
+        )
+        assert lm.honest_mdi(model, X, y, sample_weight=weight).honest
+
+    def test_more_trees_later(self):
+        X, y = NUMERIC
+        model = classifier(n_estimators=4, bootstrap=True, warm_start=True).fit(X, y)
+        model.set_params(n_estimators=9).fit(X, y)
+        shares = lm.decompose_global(model, X)
+        np.testing.assert_allclose(shares.values.mean(axis=0), lm.global_mdi(model).values)
+
+    def test_what_cannot_be_known(self):
+        X, y = NUMERIC
+        with pytest.raises(UnsupportedModelError, match=r"every tree saw all of them"):
+            lm.honest_mdi(classifier(n_estimators=2).fit(X, y), X, y)
+        balanced = classifier(n_estimators=2, bootstrap=True, class_weight="balanced").fit(X, y)
+        with pytest.raises(UnsupportedModelError, match=r"as sample_weight instead"):
+            lm.honest_mdi(balanced, X, y)
+        model = classifier(n_estimators=2, bootstrap=True).fit(X, y)
+        with pytest.raises(ValueError, match=r"passed to fit, 200 rows; got 199"):
+            lm.honest_mdi(model, X[:-1], y[:-1])

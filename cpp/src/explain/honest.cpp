@@ -207,29 +207,35 @@ std::vector<double> HonestTrees::shrunk_laws(std::size_t tree, std::span<const d
     return shrunk;
 }
 
-double HonestTrees::cross_entropy(std::span<const double> in_bag, double prior) const {
+void HonestTrees::add_losses(std::span<const double> in_bag, PriorChoice& choice) const {
+    for (std::size_t tree = first_; tree < last_ && choice.n_trees < PriorChoice::kTrees; ++tree) {
+        for (std::size_t k = 0; k < PriorChoice::kPriors; ++k)
+            choice.loss[k] += cross_entropy(tree, in_bag, PriorChoice::prior(k));
+        ++choice.n_trees;
+    }
+}
+
+double HonestTrees::cross_entropy(std::size_t tree, std::span<const double> in_bag,
+                                  double prior) const {
     const Row stranger{};
-    double total = 0;
-    for (std::size_t tree = first_; tree < last_; ++tree) {
-        const std::vector<double> shrunk = shrunk_laws(tree, in_bag, prior);
-        // A row ends at the last node that counts: what its children do not count is left there.
-        const auto loss = [&](std::size_t at_node, std::size_t of_node) {
-            double sum = 0;
-            for (std::size_t k = 0; k < n_columns_; ++k) {
-                const double held = sums_[of_node * n_columns_ + k];
-                if (held > 0)
-                    sum -= held * std::log2(shrunk[(at_node - root(tree)) * n_columns_ + k]);
-            }
-            return sum;
-        };
-        for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
-            const std::size_t parent = nodes_[node].parent;
-            const bool counted = node == parent || is_counted(node, stranger);
-            const bool leaf = forest_.n_children(first_node_ + node) == 0;
-            if (counted && leaf) total += loss(node, node);
-            if (!counted && (parent == root(tree) || is_counted(parent, stranger)))
-                total += loss(parent, node);
+    const std::vector<double> shrunk = shrunk_laws(tree, in_bag, prior);
+    // A row ends at the last node that counts: what its children do not count is left there.
+    const auto loss = [&](std::size_t at_node, std::size_t of_node) {
+        double sum = 0;
+        for (std::size_t k = 0; k < n_columns_; ++k) {
+            const double held = sums_[of_node * n_columns_ + k];
+            if (held > 0) sum -= held * std::log2(shrunk[(at_node - root(tree)) * n_columns_ + k]);
         }
+        return sum;
+    };
+    double total = 0;
+    for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
+        const std::size_t parent = nodes_[node].parent;
+        const bool counted = node == parent || is_counted(node, stranger);
+        const bool leaf = forest_.n_children(first_node_ + node) == 0;
+        if (counted && leaf) total += loss(node, node);
+        if (!counted && (parent == root(tree) || is_counted(parent, stranger)))
+            total += loss(parent, node);
     }
     return total;
 }

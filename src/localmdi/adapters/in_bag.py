@@ -7,11 +7,13 @@ store, show which rule was used: "Weight check" in ``docs/theory/algorithms.md``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+
+from localmdi._text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +21,15 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
 
-__all__ = ["Candidate", "InBag", "Rule", "Step", "TrainingRows", "in_bag_disagreement"]
+__all__ = [
+    "Candidate",
+    "CountsStep",
+    "InBag",
+    "Rule",
+    "Step",
+    "TrainingRows",
+    "in_bag_disagreement",
+]
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,25 @@ class Step(Protocol):
 
     def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
         """Return what the member got."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountsStep:
+    """A tree of a model with ``__row_counts__(tree)`` counts its rows as often as that says."""
+
+    row_counts: Callable[[], ArrayLike]
+    needs_y = False
+    depends_on = None
+
+    def __call__(self, rows: TrainingRows, rule: Rule) -> TrainingRows:
+        """Return what the tree got."""
+        counts = np.asarray(self.row_counts(), dtype=np.float64)
+        if counts.shape != rows.weight.shape:
+            raise ValueError(
+                f"X must be the rows that were passed to fit, {count(len(counts), 'row')}; got "
+                f"{len(rows.weight):,}."
+            )
+        return replace(rows, weight=rows.weight * counts, once=rows.weight)
 
 
 class InBag:

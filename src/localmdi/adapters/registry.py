@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.in_bag import CountsStep
 from localmdi.adapters.pipelines import (
     Transform,
     has_samplers,
@@ -25,6 +26,7 @@ from localmdi.forest.joining import join_forests
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from localmdi.adapters.in_bag import Step
     from localmdi.typing import FittedModel, Names
 
 __all__ = ["adapt", "register_adapter"]
@@ -150,7 +152,7 @@ def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
     if forest is not None:
         return AdaptedModel(
             forest=forest,
-            in_bag_steps=partial(_no_training_rows, type(model).__name__),
+            in_bag_steps=partial(_own_steps, model, forest.n_trees),
             input_names=_input_names(model),
             n_features_in=forest.n_features,
             # The nodes of a forest say where missing values go, whichever form the rows have.
@@ -235,6 +237,13 @@ def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> Adapted
 def _input_names(model: Any) -> tuple[str, ...] | None:
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))
+
+
+def _own_steps(model: Any, n_trees: int) -> list[list[Step]]:
+    """Return what a model tells itself about the rows that its trees counted."""
+    if not hasattr(model, "__row_counts__"):
+        _no_training_rows(type(model).__name__)
+    return [[CountsStep(partial(model.__row_counts__, tree))] for tree in range(n_trees)]
 
 
 def _no_training_rows(name: str) -> NoReturn:

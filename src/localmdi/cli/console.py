@@ -115,7 +115,7 @@ def show_summary(
     return [*lines, *show_files(files)]
 
 
-def show_importance(importance: GlobalImportance) -> list[str]:
+def show_importance(importance: GlobalImportance, *, most: int = 10) -> list[str]:
     """Return the honest importances of the features; those of noise are marked."""
     told = importance.significant()
     errors = importance.standard_error
@@ -124,6 +124,7 @@ def show_importance(importance: GlobalImportance) -> list[str]:
         importance.values.tolist(),
         errors=None if errors is None else errors.tolist(),
         marks=["" if one else "not distinguishable from noise" for one in told],
+        most=most,
     )
 
 

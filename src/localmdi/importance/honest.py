@@ -40,8 +40,6 @@ ErrorOf: TypeAlias = Literal["trees", "labels", "both"]
 # Label errors come from so many random signs of the held-out residuals, some at a time.
 _SIGNS = LABEL_DEGREES
 _SIGNS_AT_ONCE = 8
-# For how many rows a parent's law may count, from hardly to entirely.
-_PRIORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0, 4096.0, 16384.0)
 # With signs, nodes have many sums: fewer trees pass at a time.
 _TREES_WITH_SIGNS = 16
 
@@ -290,15 +288,13 @@ class _Source:
     def _prior(self, kernel: _core.HonestTrees) -> float:
         """Return for how many rows a parent's law counts in that of its child.
 
-        Only the entropy's drop needs one: the one with the least loss in the first block of trees.
+        Only the entropy's drop needs one: the one with the least loss in the first trees.
         """
         forest = self._packing.forest
         if self._request.measure == "gain" or find_criterion(forest.criterion).name != "entropy":
             return 1.0
         if self._chosen_prior is None:
-            weight = forest.statistic("weight")
-            losses = {prior: kernel.cross_entropy(weight, prior) for prior in _PRIORS}
-            self._chosen_prior = min(losses, key=lambda prior: losses[prior])
+            self._chosen_prior = kernel.choose_prior(forest.statistic("weight"))
         return self._chosen_prior
 
     def credit(self) -> tuple[Credit, Forest, FloatArray]:

@@ -17,6 +17,7 @@ from localmdi._validation import (
     default_names,
     read_encoded_rows,
 )
+from localmdi.exceptions import UnsupportedModelError
 from localmdi.results import LocalImportance
 from localmdi.trees.growth import (
     GrownForest,
@@ -71,6 +72,8 @@ class RandomizedForest:
     _importances: FloatArray
     _categories: tuple[AnyArray | None, ...]
     _seed: int
+    _n_rows: int
+    _n_draws: int
 
     def _fit(self, X: RowsLike, y: ArrayLike, *, sample_weight: ArrayLike | None) -> None:
         parameters: dict[str, Any] = self.get_params(deep=False)
@@ -84,6 +87,7 @@ class RandomizedForest:
         if before is None:
             self._seed = _draw_seed(parameters["random_state"])
         rules.seed = self._seed
+        self._n_rows, self._n_draws = n_rows, rules.n_draws
         plan = GrowthPlan(
             rules,
             n_trees,
@@ -228,6 +232,18 @@ class RandomizedForest:
 
     def __to_forest__(self) -> Forest:
         return self.forest_
+
+    def __row_counts__(self, tree: int) -> IntArray:
+        """Return how often a tree counted each training row."""
+        if getattr(self, "class_weight", None) is not None:
+            raise UnsupportedModelError(
+                "the weights of the training rows cannot be rebuilt when class_weight is set. "
+                "Fit with the weights as sample_weight instead, or pass held_out=(X, y)."
+            )
+        rules = _core.GrowRules()
+        rules.seed, rules.n_draws = self._seed, self._n_draws
+        rules.honest = find_measure(self.honest) is not None
+        return np.asarray(_core.times_counted(self._n_rows, rules, tree), dtype=np.int64)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_estimators_")

@@ -12,8 +12,9 @@
 //                entropy   −Σ q·log2 p̃, the cross entropy, p̃ = p shrunk towards the parent
 //
 // Without p̃ the cross entropy would be infinite as soon as a leaf meets a class that it has not
-// seen. p̃ = (n p + κ p̃(parent)) / (n + κ) counts the parent for κ rows; the caller chooses the κ
-// with the least cross entropy at the leaves. For noise that is a large one: nothing is removed.
+// seen. p̃ = (n p + κ p̃(parent)) / (n + κ) counts the parent for κ rows; `PriorChoice`
+// finds the κ with the least cross entropy at the leaves. For noise it is large: nothing is
+// removed.
 //
 // A row that is itself held out is explained without its own label: its weight w and response r are
 // taken out of the sums S and W that make q = S / W. With γ = g·r this costs a few operations,
@@ -29,6 +30,9 @@
 // γ = ½: (1 − ½)/1 − (0 − ½)/3 = ⅔, what the other three rows tell.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,6 +86,21 @@ struct HonestSums {
 
 // Some consecutive trees of a forest and the rows that they have not seen. law: n_nodes of the
 // whole forest × n_columns; n_outputs: one entry per tree of the block.
+// κ of the entropy's drop: the power of two with the least loss, Σ −log2 p̃ over a forest's first
+// trees and their held-out rows, where their paths end. A few trees are enough, because all have
+// the same kind of leaves. Growing and explaining choose alike.
+struct PriorChoice {
+    static constexpr std::size_t kTrees = 8, kPriors = 16;
+
+    static double prior(std::size_t k) { return std::ldexp(1.0, static_cast<int>(k) - 1); }
+    double best() const {
+        return prior(static_cast<std::size_t>(std::ranges::min_element(loss) - loss.begin()));
+    }
+
+    std::size_t n_trees = 0;
+    std::array<double, kPriors> loss{};
+};
+
 class HonestTrees {
 public:
     HonestTrees(const forest::ForestView& forest, std::size_t first, std::size_t last,
@@ -97,8 +116,8 @@ public:
     void set_forms(std::span<const double> in_bag, double prior, const Run& run,
                    support::Interrupt& interrupt);
 
-    // Σ over trees and held-out rows of −log2 p̃ where a row's path ends: minimal at the best κ.
-    double cross_entropy(std::span<const double> in_bag, double prior) const;
+    // Adds the losses of these trees, or of the first few that the choice still needs.
+    void add_losses(std::span<const double> in_bag, PriorChoice& choice) const;
 
     // For rows that are not among the held-out ones, by node of the whole forest: amounts, for the
     // drop what is left (nodes below the last edge that counts keep what is left there), and the
@@ -135,6 +154,7 @@ private:
     void set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior);
     std::vector<double> shrunk_laws(std::size_t tree, std::span<const double> in_bag,
                                     double prior) const;
+    double cross_entropy(std::size_t tree, std::span<const double> in_bag, double prior) const;
     void gain_forms(std::size_t tree, std::size_t node);
     void signed_forms(std::size_t node);
     void drop_forms(std::size_t tree, std::size_t node, const double* shrunk);

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -70,17 +68,11 @@ public:
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack) {}
 
-    // The κ among these with the least cross entropy in some trees; see explain/honest.hpp.
     double choose_prior(std::size_t first, std::span<const GrownTree> trees) {
-        std::array<double, 16> prior, loss{};
-        for (std::size_t k = 0; k < prior.size(); ++k)
-            prior[k] = std::ldexp(1.0, static_cast<int>(k) - 1);
-        for (std::size_t t = 0; t < trees.size(); ++t) {
-            const HonestTrees tree = sums(first + t, trees[t], false);
-            for (std::size_t k = 0; k < prior.size(); ++k)
-                loss[k] += tree.cross_entropy(weight_, prior[k]);
-        }
-        return prior[static_cast<std::size_t>(std::ranges::min_element(loss) - loss.begin())];
+        explain::PriorChoice choice;
+        for (std::size_t t = 0; t < std::min(trees.size(), choice.kTrees); ++t)
+            sums(first + t, trees[t], false).add_losses(weight_, choice);
+        return choice.best();
     }
 
     // Adds the values of the rows that the trees of a chunk were not grown on.

@@ -47,6 +47,27 @@ private:
     std::vector<std::uint32_t> halves_[2];
 };
 
+// Adds how often a bootstrap sample has each row.
+inline void draw_rows(std::size_t n_draws, TreeRandom& random, std::span<std::uint32_t> times) {
+    const auto n_rows = static_cast<std::uint32_t>(times.size());
+    for (std::size_t k = 0; k < n_draws; ++k) ++times[random.below(n_rows)];
+}
+
+// How often a tree counts each row, drawn again.
+inline std::vector<std::uint32_t> times_counted(std::size_t n_rows, const GrowRules& rules,
+                                                std::size_t tree) {
+    const bool draws = rules.honest || rules.n_draws > 0;
+    std::vector<std::uint32_t> times(n_rows, draws ? 0 : 1);
+    if (rules.honest) {
+        HalfDraws halves(n_rows, rules.seed);
+        for (const std::uint32_t row : halves.counted(tree)) times[row] = 1;
+    } else {
+        TreeRandom random(rules.seed, tree);
+        draw_rows(rules.n_draws, random, times);
+    }
+    return times;
+}
+
 class RowDraws {
 public:
     // The labels are needed to balance classes only.
@@ -58,8 +79,7 @@ public:
         if (rules_.honest) return draw_half(tree);
         if (rules_.n_draws == 0) return rows_.weight;
         times_.assign(rows_.n_rows, 0);
-        const auto n_rows = static_cast<std::uint32_t>(rows_.n_rows);
-        for (std::size_t k = 0; k < rules_.n_draws; ++k) ++times_[random.below(n_rows)];
+        draw_rows(rules_.n_draws, random, times_);
         weight_.resize(rows_.n_rows);
         for (std::size_t i = 0; i < rows_.n_rows; ++i) weight_[i] = times_[i] * rows_.weight[i];
         if (rules_.balance_draws) balance();

@@ -1,4 +1,4 @@
-"""``localmdi demo``: the paper's forest on handwritten digits, every row explained."""
+"""``localmdi demo``: totally randomized trees on handwritten digits, every row explained."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count
 from localmdi.cli.commands.options import FitSettings, common_options, fit_options
-from localmdi.cli.console import Console, named_files, show_files, show_ranking, show_row
-from localmdi.cli.explained import Explained, Summary
-from localmdi.cli.held_out import Trust
+from localmdi.cli.console import (
+    Console,
+    named_files,
+    show_files,
+    show_importance,
+    show_row,
+    show_total,
+)
+from localmdi.cli.explained import Summary
+from localmdi.cli.held_out import Trust, fit_halves
 from localmdi.cli.output import check_outputs, write_page
+from localmdi.cli.tables.kinds import Kind
+from localmdi.cli.tables.training import Target, TrainingData
 
 if TYPE_CHECKING:
     import click
+    from sklearn.utils import Bunch
 
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray
@@ -49,53 +59,60 @@ def command() -> click.Command:
         params=[report, *fit_options(), *common_options()],
         short_help="See it on handwritten digits.",
         help="Explain every row of scikit-learn's handwritten digits with 1000 totally randomized "
-        "trees, and write a report.",
+        "trees, half of them grown on each half of the rows, and write a report.",
     )
 
 
 def run(**values: Any) -> None:
     """Explain every digit, and write a report."""
-    import numpy as np
-    import pyarrow as pa
     from sklearn.datasets import load_digits
-
-    from localmdi.trees import RandomizedForestClassifier
 
     settings = DemoSettings(**values)
     check_outputs({"--report": settings.report})
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
     digits = load_digits()
-    frame = pa.Table.from_arrays(
-        [pa.array(column) for column in digits.data.T], names=digits.feature_names
-    )
+    training = _training_data(digits)
     start = perf_counter()
-    model = RandomizedForestClassifier(
-        settings.trees or 1000,
-        max_features=settings.max_features,
-        keep_forest=False,
-        n_jobs=settings.jobs,
-        random_state=settings.seed,
-        progress=console.progress,
-    )
-    result = model.fit(frame, digits.target).local_importances_
+    model = fit_halves(training, settings, console=console, measure="drop", predict=True)
+    explained = model.explain(training.frame, training.rows).with_target(digits.target)
     seconds = round(perf_counter() - start, 3)
-    explained = Explained(result, np.arange(len(result)), target=digits.target)
+    trust = Trust.of(model)
     summary = Summary(show=1)
     summary.add(explained)
     with console.hear_warnings():
         write_page(
             explained,
             settings.report,
-            global_importance=result.mean(),
+            global_importance=model.importance,
             title="Handwritten digits",
-            notes=_notes(result, settings),
+            notes=[*_notes(explained.result, settings), *trust.lines()[1:]],
         )
     files = named_files(report=settings.report)
-    about = {"trees": result.n_trees, "seconds": seconds}
-    document = {"command": "demo", **about, **summary.describe(), "files": files}
-    lines = _show(result, digits.data[0], seconds=seconds)
-    lines += ["", *show_row(summary.first[0], unit=result.unit), *show_files(files)]
+    about = {"trees": model.n_trees, "seconds": seconds}
+    document = {"command": "demo", **about, **summary.describe(), **trust.describe()}
+    document |= {"files": files}
+    lines = [
+        f"{len(explained.rows):,} handwritten digits of 64 pixels, explained by "
+        f"{count(model.n_trees, 'tree')} in {seconds:.2f} s",
+        *_show(summary, trust, pictures=_pictures(digits.data[0], explained.result.values[0])),
+        *show_files(files),
+    ]
     console.finish(document, lines=lines)
+
+
+def _training_data(digits: Bunch) -> TrainingData:
+    import numpy as np
+    import pyarrow as pa
+
+    frame = pa.Table.from_arrays(
+        [pa.array(column) for column in digits.data.T], names=digits.feature_names
+    )
+    n_rows = frame.num_rows
+    target = Target(
+        "digit", "classification", np.ones(n_rows, dtype=bool), digits.target, "ten digits"
+    )
+    kinds = dict.fromkeys(frame.column_names, Kind.NUMBER)
+    return TrainingData(frame, target, kinds, np.arange(n_rows))
 
 
 def _notes(result: LocalImportance, settings: DemoSettings) -> tuple[str, ...]:
@@ -103,37 +120,24 @@ def _notes(result: LocalImportance, settings: DemoSettings) -> tuple[str, ...]:
     return (
         f"{count(len(result), 'image')} of 8 by 8 pixels, scikit-learn's digits; each pixel is a "
         "feature.",
-        f"{count(result.n_trees, kind)}, grown until every leaf holds one class; the rows were "
-        "explained during growth.",
+        f"{count(result.n_trees, kind)}, half of them grown on one half of the images and half on "
+        "the other; every image is explained by trees that have not seen it.",
     )
 
 
-def _show(result: LocalImportance, image: AnyArray, *, seconds: float) -> list[str]:
-    import numpy as np
-
-    mean = result.mean()
-    # A single tree has no standard error.
-    error = mean.standard_error if mean.n_trees > 1 else None
+def _show(summary: Summary, trust: Trust, *, pictures: list[str]) -> list[str]:
+    result = summary.result
+    assert trust.importance is not None
     return [
-        f"{len(result):,} handwritten digits of 64 pixels, explained by "
-        f"{count(result.n_trees, 'tree')} in {seconds:.2f} s",
-        *Trust().lines(),
+        *trust.lines(),
         "",
-        f"Uncertainty before a pixel is known: {result.baseline:.4f} bits (log2 10 = 3.3219: the "
-        "ten digits are almost equally frequent); left on average: "
-        f"{np.asarray(result.residual).mean():.4f} "
-        "bits",
-        "Mean uncertainty removed by each pixel, in bits"
-        f"{'' if error is None else ', with standard errors over the trees'}",
-        *show_ranking(
-            result.feature_names,
-            mean.values.tolist(),
-            errors=None if error is None else error.tolist(),
-            most=8,
-        ),
+        *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
+        *show_importance(trust.importance, most=8),
         "",
         "A zero, and where its bits come from",
-        *_pictures(image, result.values[0]),
+        *pictures,
+        "",
+        *show_row(summary.first[0], unit=result.unit, measure="drop", honest=True),
     ]
 
 

@@ -1,4 +1,4 @@
-"""``localmdi global``: the features ranked by global MDI."""
+"""``localmdi global``: the features ranked by their importances."""
 
 from __future__ import annotations
 
@@ -14,10 +14,19 @@ from localmdi.cli.commands.options import (
     fit_options,
     model_options,
     output_option,
+    plain_option,
     table_options,
     task_option,
 )
-from localmdi.cli.console import Console, named_files, show_columns, show_files, show_ranking
+from localmdi.cli.console import (
+    Console,
+    named_files,
+    show_columns,
+    show_files,
+    show_importance,
+    show_ranking,
+)
+from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few
 from localmdi.cli.models import load_model
 from localmdi.cli.output import check_outputs, write_table
 from localmdi.cli.tables.open import open_table
@@ -43,6 +52,7 @@ class GlobalSettings(FitSettings, TableSettings):
     model: Path | None
     allow_pickle: bool
     output: Path | None
+    plain: bool
 
 
 def command() -> click.Command:
@@ -56,12 +66,13 @@ def command() -> click.Command:
             task_option(),
             *model_options(),
             output_option(),
+            plain_option(),
             *fit_options(),
             *common_options(),
         ],
         short_help="Rank the features.",
-        help="Rank the features by global MDI, with standard errors over the trees: those of "
-        "--model, or of a forest fitted to --target of a table.",
+        help="Rank the features, with standard errors: those of a table by what they tell about "
+        "--target of rows that the trees have not seen, those of --model by its global MDI.",
     )
 
 
@@ -71,65 +82,94 @@ def run(**values: Any) -> None:
     check_outputs({"-o": settings.output}, inputs=[settings.data, settings.model])
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
     with console.hear_warnings():
-        importance, about = _measure(settings, console=console)
+        importance, trust, about = _measure(settings, console=console)
         if settings.output is not None:
             write_table(importance.to_arrow(), settings.output)
     files = named_files(output=settings.output)
-    document = {"command": "global", **about, **_describe(importance), "files": files}
-    console.finish(document, lines=[*_show(importance, about), *show_files(files)])
+    document = {"command": "global", **about, **_describe(importance, trust), "files": files}
+    lines = [*_show(importance, trust, about=about), *show_files(files)]
+    console.finish(document, lines=lines)
 
 
 def _measure(
     settings: GlobalSettings, *, console: Console
-) -> tuple[GlobalImportance, dict[str, Any]]:
-    """Return the importances, and what they are of."""
+) -> tuple[GlobalImportance, Trust, dict[str, Any]]:
+    """Return the importances, what is known of unseen rows, and what the importances are of."""
     import click
 
     if settings.model is not None and settings.data is None:
         from localmdi._api import global_mdi
 
         model = load_model(settings.model, allow_pickle=settings.allow_pickle)
-        return global_mdi(model), {"model": str(settings.model)}
-    if settings.data is None or settings.model is not None:
-        given = "neither" if settings.data is None else "both"
-        raise click.UsageError(f"pass either DATA with --target, or --model; got {given}.")
+        return global_mdi(model), Trust(), {"model": str(settings.model)}
+    if settings.data is None:
+        raise click.UsageError("pass either DATA with --target, or --model; got neither.")
+    if settings.model is not None:
+        raise click.UsageError(
+            "pass either DATA with --target, or --model; got both. To rank the features of a model "
+            "by rows that its trees have not seen, use localmdi explain with both."
+        )
     table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
+    about = {"data": str(settings.data), **training.describe()}
+    n_rows = training.frame.num_rows
+    if not settings.plain and n_rows >= FEWEST_ROWS:
+        halves = fit_halves(training, settings, console=console, measure="gain", predict=False)
+        return halves.importance, Trust.of(halves), about
+    if not settings.plain:
+        console.note(too_few(n_rows))
     # Without bootstrap the mean of the training rows is the global importance: no tree is kept.
     fitted = fit_forest(training, settings, console=console, keep_forest=False)
-    return fitted.local_importances_.mean(), {"data": str(settings.data), **training.describe()}
+    return fitted.local_importances_.mean(), Trust(), about
 
 
-def _describe(importance: GlobalImportance) -> dict[str, Any]:
+def _describe(importance: GlobalImportance, trust: Trust) -> dict[str, Any]:
     errors = importance.standard_error
+    plain = [
+        {
+            "feature": name,
+            "importance": float(importance.values[j]),
+            "standard_error": None if errors is None else float(errors[j]),
+        }
+        for j, name in enumerate(importance.feature_names)
+    ]
+    told = trust.describe()
     return {
         "trees": importance.n_trees,
         "unit": importance.unit,
+        "measure": importance.measure,
+        "honest": importance.honest,
         "baseline": importance.baseline,
-        "features": [
-            {
-                "feature": name,
-                "importance": float(importance.values[j]),
-                "standard_error": None if errors is None else float(errors[j]),
-            }
-            for j, name in enumerate(importance.feature_names)
-        ],
+        **told,
+        "features": told["features"] or plain,
     }
 
 
-def _show(importance: GlobalImportance, about: dict[str, Any]) -> list[str]:
-    # A single tree has no standard error.
-    errors = importance.standard_error if importance.n_trees > 1 else None
+def _show(importance: GlobalImportance, trust: Trust, *, about: dict[str, Any]) -> list[str]:
     unit = unit_of(importance.unit)
     source = clean(about.get("data") or about.get("model"))
-    beside = "" if errors is None else ", with standard errors over the trees"
-    return [
+    within = f", in {unit.symbol}" if unit.symbol else ""
+    head = [
         f"{source}: {count(len(importance), 'feature')}; {count(importance.n_trees, 'tree')}",
         *show_columns(about),
         "",
-        f"Global MDI: mean {unit.quantity} removed{f', in {unit.symbol}' if unit.symbol else ''}"
-        f"{beside}",
+        *trust.lines(),
+        "",
+    ]
+    if trust.importance is not None:
+        return [
+            *head,
+            f"Mean gain of each feature on unseen rows{within}, with standard errors given the "
+            "trees",
+            *show_importance(importance, most=_MOST_FEATURES),
+        ]
+    # A single tree has no standard error.
+    errors = importance.standard_error if importance.n_trees > 1 else None
+    beside = "" if errors is None else ", with standard errors over the trees"
+    return [
+        *head,
+        f"Global MDI: mean {unit.quantity} removed{within}{beside}",
         *show_ranking(
             importance.feature_names,
             importance.values.tolist(),

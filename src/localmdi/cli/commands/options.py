@@ -30,6 +30,7 @@ __all__ = [
     "honest_options",
     "model_options",
     "output_option",
+    "plain_option",
     "report_options",
     "rows_option",
     "table_options",
@@ -244,13 +245,20 @@ def honest_options() -> list[click.Parameter]:
             help="What a row's values are: the drop adds up, from the uncertainty at the root to "
             "what is left; the gain finds the features that tell something.",
         ),
-        click.Option(
-            ["--plain"],
-            is_flag=True,
-            help="Measure on the rows that the trees learned from, which overstates what is "
-            "known.  [default: on rows that they have not seen]",
-        ),
+        plain_option(),
     ]
+
+
+def plain_option() -> click.Parameter:
+    """Return the option that gives up honest values: ``plain``."""
+    import click
+
+    return click.Option(
+        ["--plain"],
+        is_flag=True,
+        help="Measure on the rows that the trees learned from, which overstates what is "
+        "known.  [default: on rows that they have not seen]",
+    )
 
 
 def file_option(name: str, help_text: str, *, exists: bool = False) -> click.Parameter:
