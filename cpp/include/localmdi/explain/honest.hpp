@@ -84,8 +84,6 @@ struct HonestSums {
     double* weight;         // n_rows: Σ tree weight over the trees that did not see the row
 };
 
-// Some consecutive trees of a forest and the rows that they have not seen. law: n_nodes of the
-// whole forest × n_columns; n_outputs: one entry per tree of the block.
 // κ of the entropy's drop: the power of two with the least loss, Σ −log2 p̃ over a forest's first
 // trees and their held-out rows, where their paths end. A few trees are enough, because all have
 // the same kind of leaves. Growing and explaining choose alike.
@@ -101,6 +99,8 @@ struct PriorChoice {
     std::array<double, kPriors> loss{};
 };
 
+// Some consecutive trees of a forest and the rows that they have not seen. law: n_nodes of the
+// whole forest × n_columns; n_outputs: one entry per tree of the block.
 class HonestTrees {
 public:
     HonestTrees(const forest::ForestView& forest, std::size_t first, std::size_t last,
