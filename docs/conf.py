@@ -14,6 +14,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
@@ -21,25 +22,15 @@ exclude_patterns = ["_build", "_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "localmdi"
 html_extra_path = ["paper"]  # the reproduction, one page that `python -m paper --full` made
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "adapters",
-        "grow",
-        "infinite",
-        "plots",
-        "report",
-        "cli",
-        "paper",
-        "architecture",
-        "stability",
-        "contributing",
-        "changelog",
-    )
+html_theme_options = {
+    "header_links_before_dropdown": 4,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
 }
+# The four parts are in the header; a landing page has nothing beside it.
+html_sidebars = {"index": []}
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 # One page per public object; a class page lists its members once, by autodoc.
