@@ -51,7 +51,7 @@ def main(names: list[str]) -> None:
         if workload.name == "a1":
             extra += [one_row(model, explainer, X=X), packing(model, explainer, X=X)]
         if workload.name == "b":
-            extra.append(honest(model))
+            extra += [honest(model), node_statistics(model)]
         if workload.name in ("b", "d"):
             extra.append(two_threads(workload.name, model, explainer=explainer, X=X))
     for what, values in zip(("prepared", "unprepared"), zip(*ratios, strict=True), strict=True):
@@ -126,6 +126,27 @@ def honest(model: Any) -> str:
         f"Honest values of {len(X):,} training rows (b): "
         f"{times['honest'] * 1e3:.0f} ms, predict_proba {times['predict'] * 1e3:.0f} ms, "
         f"ratio {times['honest'] / times['predict']:.2f} (bar: 3)"
+    )
+
+
+def node_statistics(model: Any) -> str:
+    """Statistics of all nodes from the rows of workload b, beside finding their leaves."""
+    X, y = table_rows()
+    forest = lm.as_forest(model)
+    weight = np.random.default_rng(0).random(len(X))
+    times = best_in_turn(
+        {
+            "apply": lambda: model.apply(X),
+            "classes": lambda: forest.with_statistics(X, y, n_jobs=1),
+            "weighted": lambda: forest.with_statistics(X, y, sample_weight=weight, n_jobs=1),
+            "numbers": lambda: forest.with_statistics(X, y, criterion="variance", n_jobs=1),
+        },
+        repeats=3,
+    )
+    ratios = [f"{name} {times[name] / times['apply']:.2f}" for name in list(times)[1:]]
+    return (
+        f"with_statistics of {len(X):,} rows over apply (b, {times['apply'] * 1e3:.0f} ms): "
+        f"{', '.join(ratios)} (bar: 1)"
     )
 
 

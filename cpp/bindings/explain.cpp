@@ -4,6 +4,7 @@
 #include <string>
 
 #include "forest.hpp"
+#include "localmdi/explain/end_sums.hpp"
 #include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/explain/paths.hpp"
 #include "module.hpp"
@@ -14,10 +15,13 @@ using namespace nb::literals;
 
 namespace localmdi::bindings {
 
+using explain::add_end_sums;
 using explain::add_weighted_mdi;
 using explain::find_ends;
 using explain::local_mdi;
+using explain::NodeSums;
 using explain::Rows;
+using explain::RowTargets;
 using explain::Run;
 using explain::saabas;
 using explain::sparse_local_mdi;
@@ -120,6 +124,33 @@ void find_ends_into(const PackedForest<Value>& forest, const RowArrays<Value>& x
 }
 
 template <class Value>
+void add_end_sums_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
+                       Vector<const double> weight,
+                       std::optional<Matrix<const std::int32_t>> column,
+                       std::optional<Matrix<const double>> value, Cube sums,
+                       std::size_t n_threads) {
+    const std::size_t n_rows = x.rows.n_rows, n_sums = sums.shape(1), n_parts = sums.shape(2);
+    require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
+    require(sums.shape(0) == forest.nodes.size() && (n_parts == 1 || n_parts == 2),
+            "sums must fit the forest");
+    require(column.has_value() != value.has_value(), "rows have a class or a number");
+    require(weight.size() == n_rows && (column ? column->shape(0) : value->shape(0)) == n_rows,
+            "targets and weight must fit the rows");
+    if (column)
+        for (std::size_t i = 0; i < column->size(); ++i) {
+            const std::int32_t at = column->data()[i];
+            require(at >= 0 && static_cast<std::size_t>(at) < n_sums, "column must lie in sums");
+        }
+    else require(n_sums == 1 + 2 * value->shape(1) && n_parts == 2, "sums must fit the outputs");
+    const RowTargets targets{column ? column->shape(1) : value->shape(1), weight.data(),
+                             column ? column->data() : nullptr, value ? value->data() : nullptr};
+    run_kernel([&](Interrupt& interrupt) {
+        add_end_sums(forest, x.rows, targets, NodeSums{sums.data(), n_sums, n_parts},
+                     Run{n_threads}, interrupt);
+    });
+}
+
+template <class Value>
 void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
                  Matrix<const double> value, Vector<const double> scale, Cube out,
                  std::size_t n_threads) {
@@ -174,6 +205,9 @@ void bind_for(nb::module_& m, const std::string& bits) {
              "n_threads"_a)
         .def("sparse_local_mdi", &sparse<Value>, "rows"_a, "n_threads"_a)
         .def("find_ends", &find_ends_into<Value>, "rows"_a, "first_tree"_a, "ends"_a.noconvert(),
+             "n_threads"_a)
+        .def("add_end_sums", &add_end_sums_into<Value>, "rows"_a, "weight"_a.noconvert(),
+             "column"_a.none().noconvert(), "value"_a.none().noconvert(), "sums"_a.noconvert(),
              "n_threads"_a)
         .def("saabas", &saabas_into<Value>, "rows"_a, "value"_a.noconvert(), "scale"_a.noconvert(),
              "out"_a.noconvert(), "n_threads"_a);

@@ -90,6 +90,46 @@ private:
     forest::NodeWriter writer_;
 };
 
+using Sums = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ConstSums = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+void add_subtrees(const NodeTable& table, std::size_t first_tree, std::size_t last_tree,
+                  Sums sums) {
+    const forest::ForestView view = table.view();
+    require(first_tree <= last_tree && last_tree <= view.n_trees(),
+            "the trees must be the table's");
+    const forest::NodeRange nodes{static_cast<std::size_t>(view.tree_offset[first_tree]),
+                                  static_cast<std::size_t>(view.tree_offset[last_tree])};
+    require(sums.shape(0) == nodes.last - nodes.first, "sums must have one row per node");
+    require(sums.shape(2) == 1 || sums.shape(2) == 2, "sums must have one or two parts");
+    const nb::gil_scoped_release release;
+    if (sums.shape(2) == 1) forest::add_children(view, nodes, sums.data(), sums.shape(1));
+    else
+        forest::add_children(view, nodes, reinterpret_cast<support::DoubleDouble*>(sums.data()),
+                             sums.shape(1));
+}
+
+void merge_sums(Sums sums, ConstSums other) {
+    require(sums.shape(2) == 2 && other.shape(2) == 2 && sums.size() == other.size(),
+            "sums must have the same shape and two parts");
+    auto* const into = reinterpret_cast<support::DoubleDouble*>(sums.data());
+    const auto* const from = reinterpret_cast<const support::DoubleDouble*>(other.data());
+    const nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < sums.size() / 2; ++i) into[i] = into[i] + from[i];
+}
+
+void center_moments(ConstSums sums, Sums moments) {
+    const std::size_t n_outputs = moments.shape(1);
+    require(sums.shape(0) == moments.shape(0) && sums.shape(1) == 1 + 2 * n_outputs &&
+                sums.shape(2) == 2 && moments.shape(2) == 4,
+            "moments must fit the sums");
+    const auto* const from = reinterpret_cast<const support::DoubleDouble*>(sums.data());
+    const nb::gil_scoped_release release;
+    for (std::size_t node = 0; node < sums.shape(0); ++node)
+        forest::center_moments(from + node * sums.shape(1), n_outputs,
+                               moments.data() + node * n_outputs * 4);
+}
+
 }  // namespace
 
 forest::ForestView NodeTable::view() const {
@@ -130,11 +170,19 @@ static void bind_node_sums(nb::module_& m) {
     m.def(
         "add_children",
         [](const NodeTable& table, Matrix<double> sums) {
-            require(sums.shape(0) == table.view().n_nodes(), "sums must have one row per node");
-            forest::add_children(table.view(), sums.data(), sums.shape(1));
+            const std::size_t n = table.view().n_nodes();
+            require(sums.shape(0) == n, "sums must have one row per node");
+            forest::add_children(table.view(), {0, n}, sums.data(), sums.shape(1));
         },
         "table"_a, "sums"_a.noconvert(),
         "Add to every node's row of sums those of the nodes below it.");
+    m.def("add_subtrees", &add_subtrees, "table"_a, "first_tree"_a, "last_tree"_a,
+          "sums"_a.noconvert(),
+          "Add to the sums of every node of some trees, (nodes, sums, parts), those below it.");
+    m.def("merge_sums", &merge_sums, "sums"_a.noconvert(), "other"_a.noconvert(),
+          "Add other sums of two parts to these.");
+    m.def("center_moments", &center_moments, "sums"_a.noconvert(), "moments"_a.noconvert(),
+          "Fill in (nodes, outputs, 4): the mean, and Σw, Σw(y − mean), Σw(y − mean)².");
 }
 
 void bind_forest(nb::module_& m) {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from localmdi._honest import honest_global_mdi, honest_mdi
     from localmdi.adapters import register_adapter
     from localmdi.adapters.gradients import with_gradients
-    from localmdi.forest import Forest, SplitKind, build_forest, load_forest
+    from localmdi.forest import Forest, NodeStatistics, SplitKind, build_forest, load_forest
     from localmdi.infinite import infinite_interactions, infinite_mdi, local_relevance
     from localmdi.results import (
         GlobalImportance,
@@ -36,6 +36,7 @@ __all__ = [
     "GlobalImportance",
     "InteractionImportance",
     "LocalImportance",
+    "NodeStatistics",
     "RandomizedForestClassifier",
     "RandomizedForestRegressor",
     "SplitKind",
@@ -68,6 +69,7 @@ _HOMES = {
     "GlobalImportance": "results",
     "InteractionImportance": "results",
     "LocalImportance": "results",
+    "NodeStatistics": "forest",
     "RandomizedForestClassifier": "trees",
     "RandomizedForestRegressor": "trees",
     "SplitKind": "forest",

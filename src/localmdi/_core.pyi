@@ -133,6 +133,42 @@ def add_children(
 ) -> None:
     """Add to every node's row of sums those of the nodes below it."""
 
+def add_subtrees(
+    table: NodeTable,
+    first_tree: int,
+    last_tree: int,
+    sums: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+    ],
+) -> None:
+    """
+    Add to the sums of every node of some trees, (nodes, sums, parts), those below it.
+    """
+
+def merge_sums(
+    sums: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+    ],
+    other: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+) -> None:
+    """Add other sums of two parts to these."""
+
+def center_moments(
+    sums: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+    moments: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+    ],
+) -> None:
+    """
+    Fill in (nodes, outputs, 4): the mean, and Σw, Σw(y − mean), Σw(y − mean)².
+    """
+
 class Rows32:
     """Rows for the kernels, dense or compressed."""
 
@@ -211,6 +247,26 @@ class Packed32:
         rows: Rows32,
         first_tree: int,
         ends: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    def add_end_sums(
+        self,
+        rows: Rows32,
+        weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        value: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
+        sums: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+        ],
         n_threads: int,
     ) -> None: ...
     def saabas(
@@ -307,6 +363,26 @@ class Packed64:
         rows: Rows64,
         first_tree: int,
         ends: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    def add_end_sums(
+        self,
+        rows: Rows64,
+        weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        value: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
+        sums: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
+        ],
         n_threads: int,
     ) -> None: ...
     def saabas(

@@ -24,6 +24,7 @@ MAX_PARAMETERS = 8
 SCIKIT_LEARN_METHODS = {"fit", "fit_predict", "fit_transform", "partial_fit", "score"}
 FIXED_IN_API = {
     "Distribution.from_samples",
+    "NodeStatistics.add",
     "decompose_global",
     "entropy",
     "forest_gap",

@@ -90,8 +90,8 @@ def check_target(y: Any, n_rows: int) -> AnyArray:
     return target
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray:
-    """Return finite, non-negative weights with a positive sum; None gives ones."""
+def check_sample_weight(sample_weight: Any, n_rows: int, *, all_zero: bool = False) -> FloatArray:
+    """Return finite, non-negative weights, not `all_zero` unless they may be; None gives ones."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -100,7 +100,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray:
             f"sample_weight must have one entry per row of X ({n_rows}); got shape {weight.shape}. "
             "Pass the weights of the rows in X."
         )
-    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+    known = np.isfinite(weight).all() and not (weight < 0).any()
+    if not known or not (all_zero or weight.any()):
         raise ValueError(
             "sample_weight must be finite, non-negative and not all zero. "
             "Remove or correct the entries that are not."

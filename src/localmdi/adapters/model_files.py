@@ -20,13 +20,14 @@ _UBJSON_SECOND = b"iUIlL$#}"
 
 
 def load_model_file(path: str | os.PathLike[str]) -> Forest:
-    """Read a model that LightGBM, XGBoost, CatBoost or ydf saved.
+    """Read a model that LightGBM, XGBoost, CatBoost, ydf or Spark ML saved.
 
     Parameters
     ----------
     path : str or path-like
         LightGBM's text, XGBoost's JSON or UBJSON, CatBoost's JSON or (with CatBoost installed)
-        .cbm, or a directory of ydf (with ydf installed).
+        .cbm, or a directory of ydf (with ydf installed) or of Spark ML (with pyarrow, without
+        Spark or Java).
 
     Returns
     -------
@@ -40,6 +41,10 @@ def load_model_file(path: str | os.PathLike[str]) -> Forest:
         Its trees cannot be routed; the message says why.
     """
     place = Path(path)
+    if place.is_dir() and (place / "metadata").is_dir():
+        from localmdi.adapters.spark_ml import read_spark_directory
+
+        return read_spark_directory(place)
     if place.is_dir():
         from localmdi.adapters.ydf import read_ydf_directory
 
@@ -60,8 +65,8 @@ def load_model_file(path: str | os.PathLike[str]) -> Forest:
     if content.lstrip()[:1] == b"{":
         return _read_json_model(content)
     raise FileFormatError(
-        f"{place.name!r} is no model file of LightGBM, XGBoost, CatBoost or ydf. Save the model "
-        "with its own save_model."
+        f"{place.name!r} is no model of LightGBM, XGBoost, CatBoost, ydf or Spark ML. Save the "
+        "model with its own save_model."
     )
 
 

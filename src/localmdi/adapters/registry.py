@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["adapt", "register_adapter"]
 
+_SPARK = "localmdi.adapters.spark_ml"
 # Libraries that are read without being imported: the class as its users know it, and the function
 # that reads it, loaded on first use.
 _LIBRARIES = {
@@ -43,6 +44,30 @@ _LIBRARIES = {
     "ydf.RandomForestModel": ("localmdi.adapters.ydf", "adapt_ydf"),
     "ydf.GradientBoostedTreesModel": ("localmdi.adapters.ydf", "adapt_ydf"),
     "ydf.IsolationForestModel": ("localmdi.adapters.ydf", "adapt_ydf"),
+    "pyspark.ml.classification.DecisionTreeClassificationModel": (
+        _SPARK,
+        "adapt_spark",
+    ),
+    "pyspark.ml.classification.GBTClassificationModel": (
+        _SPARK,
+        "adapt_spark",
+    ),
+    "pyspark.ml.classification.RandomForestClassificationModel": (
+        _SPARK,
+        "adapt_spark",
+    ),
+    "pyspark.ml.regression.DecisionTreeRegressionModel": (
+        _SPARK,
+        "adapt_spark",
+    ),
+    "pyspark.ml.regression.GBTRegressionModel": (_SPARK, "adapt_spark"),
+    "pyspark.ml.regression.RandomForestRegressionModel": (
+        _SPARK,
+        "adapt_spark",
+    ),
+    "pyspark.ml.PipelineModel": (_SPARK, "adapt_spark_pipeline"),
+    "pyspark.ml.tuning.CrossValidatorModel": (_SPARK, "adapt_spark_best"),
+    "pyspark.ml.tuning.TrainValidationSplitModel": (_SPARK, "adapt_spark_best"),
     "sklearn.ensemble.HistGradientBoostingClassifier": (
         "localmdi.adapters.scikit_learn.hist_gradient_boosting",
         "adapt_hist_gradient_boosting",

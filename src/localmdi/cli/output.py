@@ -64,6 +64,10 @@ def check_outputs(
             raise click.UsageError(f"{option}: the folder {str(path.parent)!r} does not exist.")
         if not os.access(folder, os.W_OK):
             raise click.UsageError(f"{option}: the folder {str(folder)!r} is not writable.")
+        if any(place.is_dir() and path.resolve().is_relative_to(place) for place in taken):
+            raise click.UsageError(
+                f"{option}: {str(path)!r} lies in a folder that is read. Choose another folder."
+            )
         if path.resolve() in taken:
             raise click.UsageError(
                 f"{option}: {str(path)!r} is already an input or another output. "

@@ -15,7 +15,7 @@ from localmdi._validation import default_names
 from localmdi.exceptions import FileFormatError, MissingStatisticsError
 from localmdi.forest.invariants import as_feature_count, check_header, check_statistics, convert
 from localmdi.forest.schema import ARRAYS, STATISTICS, STRUCTURE
-from localmdi.forest.statistics import recompute_statistics
+from localmdi.forest.statistics import NodeStatistics
 from localmdi.forest.storage import read_fields, write_fields
 from localmdi.forest.structure import check_structure
 
@@ -285,7 +285,8 @@ class Forest:
 
         The rows are routed down every tree. For models that store no impurities, or to measure a
         forest on other rows than those it was grown on. A node that no row reaches takes its
-        parent's impurity and value: nothing is known to change there.
+        parent's impurity and value: nothing is known to change there. `NodeStatistics` takes rows
+        that come in parts.
 
         Parameters
         ----------
@@ -309,9 +310,8 @@ class Forest:
         >>> forest.with_statistics([[0], [0], [1], [1]], list("aabb"), criterion="entropy").impurity
         array([1., 0., 0.])
         """
-        return recompute_statistics(
-            self, X, y=y, sample_weight=sample_weight, criterion=criterion, n_jobs=n_jobs
-        )
+        statistics = NodeStatistics(self, criterion)
+        return statistics.add(X, y, sample_weight=sample_weight, n_jobs=n_jobs).forest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file that `load_forest` reads; there is no pickle in it.

@@ -5,10 +5,25 @@
 #include <cstddef>
 
 #include "localmdi/forest/forest_view.hpp"
+#include "localmdi/support/double_double.hpp"
 
 namespace localmdi::forest {
 
-// sums, n_nodes × n_columns, holds what ended in each node; adds to every node what lies below it.
-void add_children(const ForestView& forest, double* sums, std::size_t n_columns);
+using support::DoubleDouble;
+
+// The nodes first..last of whole trees.
+struct NodeRange {
+    std::size_t first, last;
+};
+
+// sums, nodes × n_columns, holds what ended in each node; adds to every node what lies below it.
+void add_children(const ForestView& forest, NodeRange nodes, double* sums, std::size_t n_columns);
+void add_children(const ForestView& forest, NodeRange nodes, DoubleDouble* sums,
+                  std::size_t n_columns);
+
+// From sums (Σw, Σwy, Σwy², Σwy, Σwy², …) of one node, a pair for every output, to moments about
+// the mean: mean, then Σw, Σw(y − mean), Σw(y − mean)², for every output. Subtracted before they
+// are rounded, so that nothing cancels that the data do not cancel.
+void center_moments(const DoubleDouble* sums, std::size_t n_outputs, double* moments);
 
 }  // namespace localmdi::forest

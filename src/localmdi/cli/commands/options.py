@@ -130,7 +130,7 @@ def table_options(*, required: bool = True) -> list[click.Parameter]:
     import click
 
     return [
-        click.Argument(["data"], type=_file(exists=True), required=required),
+        click.Argument(["data"], type=_file(exists=True, folder=True), required=required),
         click.Option(["--target"], metavar="NAME", help="Column to learn."),
         click.Option(
             ["--drop"], metavar="NAME", multiple=True, help="Column to leave out; repeat for more."
@@ -284,10 +284,10 @@ def _read(
         raise click.BadParameter(str(error), context, option) from error
 
 
-def _file(*, exists: bool = False) -> Any:
+def _file(*, exists: bool = False, folder: bool = False) -> Any:
     import click
 
-    return click.Path(exists=exists, dir_okay=False, path_type=Path)
+    return click.Path(exists=exists, dir_okay=folder, path_type=Path)
 
 
 def _jobs(value: int) -> int:

@@ -65,7 +65,11 @@ class TableFile(Protocol):
 
 
 def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf8") -> TableFile:
-    """Open a table; separator and encoding matter for CSV only."""
+    """Open a table, or a folder of Parquet files; separator and encoding matter for CSV only."""
+    if path.is_dir():
+        from localmdi.cli.tables.directory import TableDirectory
+
+        return TableDirectory(path, open_table)
     kind = _format(path)
     table: TableFile
     if kind == "Parquet":
