@@ -65,6 +65,8 @@ bars.legend()
 image = square.imshow(agreement, vmin=0, vmax=1)
 square.set_xticks(range(5), list(results), rotation=30)
 square.set_yticks(range(5), list(results))
+for (i, j), number in np.ndenumerate(agreement):
+    square.text(j, i, f"{number:.2f}", ha="center", va="center", color="w" if number < 0.7 else "k")
 square.set_title("correlation of local values")
 figure.colorbar(image)
 

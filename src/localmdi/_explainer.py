@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance, TopFeatures
     from localmdi.typing import AnyArray, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = ["Explainer", "ModelRows", "explainer_of"]
+__all__ = ["Explainer", "ModelRows", "explainer_of", "predict_rows"]
 
 # Values of a batch when the user does not say how many rows; and from how many features on a row is
 # kept without its zeros.
@@ -243,14 +243,17 @@ class Explainer:
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
-            Class labels of a classifier, numbers of a regressor.
+            Class labels of a classifier, numbers of a regressor. Of boosted trees the raw score,
+            before any link: log-odds for two classes; the class of the largest score, if the
+            forest has a score and a name for each.
 
         Raises
         ------
         MissingStatisticsError
             The nodes have no values; ``Explainer(as_forest(model))`` keeps them.
         UnsupportedModelError
-            The trees are boosted: their sum lacks the model's initial prediction.
+            The values do not make the prediction: those of AdaBoost, of boosted trees
+            ``with_statistics``, or of GradientBoosting that starts from another model (``init``).
 
         Examples
         --------
@@ -262,22 +265,35 @@ class Explainer:
         >>> Explainer(forest).predict(X[[0, 149]])
         array([0, 1])
         """
-        forest = self.forest
-        if forest.aggregation == "sum" or forest.boosted:
-            raise UnsupportedModelError(
-                "the trees must be averaged to predict; these are summed or boosted, and a forest "
-                "does not know the initial prediction. Use the model's own predict."
-            )
-        rows = self._reader.read(X)
-        values = self._packing.predict(rows, self._reader.rules, n_threads=count_threads(n_jobs))
-        if forest.classes is None:
-            return values[:, 0] if values.shape[1] == 1 else values
-        ends = np.cumsum([len(labels) for labels in forest.classes])
-        shares = np.split(values, ends[:-1], axis=1)
-        labels = [
-            known[share.argmax(axis=1)] for known, share in zip(forest.classes, shares, strict=True)
-        ]
-        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
+        return predict_rows(
+            self._packing, self._reader.read(X), rules=self._reader.rules, n_jobs=n_jobs
+        )
+
+
+def predict_rows(
+    packing: Packing, rows: RowSource, *, rules: RowRules, n_jobs: int | None
+) -> AnyArray:
+    """Predict rows from the values of a forest; see `Explainer.predict`."""
+    forest = packing.forest
+    if forest.boosted and forest.aggregation == "mean":
+        raise UnsupportedModelError(
+            "the values of boosted trees must be their steps to predict; these are statistics of "
+            "rows, or votes. Use the model's own predict."
+        )
+    if forest.base_value is not None and np.isnan(forest.base_value).any():
+        raise UnsupportedModelError(
+            "boosting must start from the same score for all rows to predict; this model starts "
+            "from another model (init=...). Use the model's own predict."
+        )
+    values = packing.predict(rows, rules, n_threads=count_threads(n_jobs))
+    if forest.classes is None:
+        return values[:, 0] if values.shape[1] == 1 else values
+    ends = np.cumsum([len(labels) for labels in forest.classes])
+    shares = np.split(values, ends[:-1], axis=1)
+    labels = [
+        known[share.argmax(axis=1)] for known, share in zip(forest.classes, shares, strict=True)
+    ]
+    return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
 def explainer_of(adapted: AdaptedModel, measure: Measure = "drop") -> Explainer:

@@ -14,13 +14,14 @@ from localmdi._text import count
 from localmdi._validation import check_sample_weight, count_threads
 from localmdi.adapters import adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest import Forest
 from localmdi.forest.packing import Packing
 from localmdi.importance import HeldOut, HonestRequest, honest_at, honest_global, honest_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localmdi.adapters import Candidate
+    from localmdi.adapters import AdaptedModel, Candidate
     from localmdi.forest.packing import LeafBlock
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
@@ -56,14 +57,16 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
     ----------
     model : fitted estimator
         A forest that averages its trees, fitted with bootstrap or bagging; any other, or a
-        `Forest`, with `held_out`.
+        `Forest`, with `held_out`. Of boosted trees X and y tell how the target is spread over the
+        nodes (`Forest.with_statistics`: entropy for classes, variance for numbers).
     X, y
         What ``fit`` got. The rows of X are explained unless `at` is given.
     at : array, sparse matrix or data frame, or None
         Other rows to explain.
     held_out : tuple (X, y) or (X, y, sample_weight), True, or None
-        Rows that no tree has seen, in place of those out of bag; y above is then not needed. True:
-        X and y themselves are such rows, and each is explained without its own label.
+        Rows that no tree has seen, in place of those out of bag; y above is then not needed, but
+        for boosted trees. True: X and y themselves are such rows, and each is explained without its
+        own label.
     sample_weight : array-like or None
         Weights of the rows of X, as ``fit`` got them.
     measure : {"gain", "drop"}
@@ -190,6 +193,11 @@ class _Source:
         self, model: FittedModel, X: Any, *, y: Any, sample_weight: Any, held_out: Any
     ) -> None:
         self._adapted = adapt(model, values=True)
+        if self._adapted.forest.boosted and not isinstance(model, Forest):
+            given = isinstance(held_out, tuple) and held_out[0] is not X
+            self._adapted = _measured_on(
+                self._adapted, model, X=X, y=y, sample_weight=sample_weight, held_out=given
+            )
         self.packing = Packing(self._adapted.forest)
         self.reader = ModelRows(self._adapted)
         self.rows = self.reader.read(X)
@@ -248,6 +256,45 @@ class _Source:
             "sample_weight are not what fit got, or the model does not tell how it weighted its "
             "rows. Pass exactly what fit got, or rows that it has not seen: held_out=(X, y)."
         )
+
+
+def _measured_on(
+    adapted: AdaptedModel, model: Any, *, X: Any, y: Any, sample_weight: Any, held_out: bool
+) -> AdaptedModel:
+    """Return a boosted model whose nodes tell how its training rows spread over the target."""
+    by_name = "as_forest(model).with_statistics(X, y, criterion='entropy') with what fit got"
+    if not held_out:
+        raise UnsupportedModelError(
+            "boosted trees have seen all rows of X, and do not store how the target is spread over "
+            "them. Pass what fit got as X and y, and other rows as held_out=(X, y). To explain "
+            f"those other rows, pass {by_name} as the model, and held_out=True."
+        )
+    criterion = {"classifier": "entropy", "regressor": "squared_error"}.get(_task(model))
+    if criterion is None:
+        raise UnsupportedModelError(
+            f"a {type(model).__name__} does not tell whether its target is a class or a number. "
+            f"Pass {by_name}, or 'squared_error' for numbers."
+        )
+    rows = X if adapted.transform is None else adapted.transform(X)
+    forest = adapted.forest.with_statistics(
+        rows, _required(y), sample_weight=sample_weight, criterion=criterion
+    )
+    return replace(adapted, forest=forest)
+
+
+def _task(model: Any) -> str:
+    """Return whether a model is a "classifier" or a "regressor", or nothing if it does not say."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import get_tags
+
+    if isinstance(model, BaseEstimator) or hasattr(model, "__sklearn_tags__"):
+        return str(get_tags(model).estimator_type)
+    if hasattr(model, "task"):
+        # A model of ydf.
+        return {"CLASSIFICATION": "classifier", "REGRESSION": "regressor"}.get(
+            model.task().name, ""
+        )
+    return str(getattr(model, "_estimator_type", ""))
 
 
 def _with_refits(

@@ -60,14 +60,26 @@ def raw(forest, X):
     return Packing(forest).predict(rows, RowRules(), n_threads=1)
 
 
-def assert_same_leaves(forest, X, theirs):
-    """Rows share a leaf of ours exactly where they share one of theirs, in every tree."""
+def assert_same_leaves(forest, X, theirs, *, values=None):
+    """Rows share a leaf of ours exactly where they share one of theirs, in every tree.
+
+    `values` has for each tree the values of the library's leaves by their index: the leaf of that
+    index is ours if the values agree.
+    """
     ours = leaves(forest, X)
-    theirs = np.asarray(theirs).reshape(len(X), -1)
+    theirs = np.asarray(theirs).reshape(len(X), -1).astype(np.int64)
     assert ours.shape == theirs.shape
-    for one, other in zip(ours.T, theirs.T, strict=True):
-        pairs = len(np.unique(np.stack([one, other]), axis=1).T)
-        assert pairs == len(np.unique(one)) == len(np.unique(other))
+    for tree, (one, other) in enumerate(zip(ours.T, theirs.T, strict=True)):
+        pairs = np.unique(np.stack([one, other]), axis=1)
+        assert len(pairs.T) == len(np.unique(one)) == len(np.unique(other))
+        if values is not None:
+            value = np.asarray(values[tree], dtype=float).reshape(len(values[tree]), -1)
+            # A tree of one score has nothing in the columns of the others.
+            found = forest.value[pairs[0]]
+            if value.shape[1] == 1:
+                found = found.sum(axis=1, keepdims=True)
+            expected = value[pairs[1]]
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
 
 
 def assert_same_predictions(model, X, theirs, *, atol=1e-12):

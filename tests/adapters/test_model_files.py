@@ -6,12 +6,15 @@ from contextlib import suppress
 import catboost as cb
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
+import ydf
 
 from adapters.libraries import numbers
 from localmdi import as_forest
-from localmdi.adapters import load_model_file
+from localmdi.adapters import catboost as catboost_adapter
+from localmdi.adapters import fields, load_model_file
 from localmdi.adapters.ubjson import decode_ubjson
 from localmdi.exceptions import FileFormatError, InvalidForestError, UnsupportedModelError
 
@@ -65,15 +68,11 @@ def test_damaged_bytes(models, name, tmp_path):
     content = path.read_bytes()
     rng = np.random.default_rng(0)
     for _ in range(N_FUZZ):
-        damaged = bytearray(content)
-        for at in rng.integers(0, len(content), rng.integers(1, 6)):
-            damaged[at] = rng.integers(0, 256)
+        changed = bytearray(damaged(content, rng))
         if rng.random() < 0.2:
-            del damaged[rng.integers(0, len(content)) :]
-        elif rng.random() < 0.2:
             start = rng.integers(0, len(content))
-            del damaged[start : start + rng.integers(1, 200)]
-        expect_forest_or_clear_error(path, bytes(damaged))
+            del changed[start : start + rng.integers(1, 200)]
+        expect_forest_or_clear_error(path, bytes(changed))
 
 
 def expect_forest_or_clear_error(path, content):
@@ -130,6 +129,78 @@ def test_damaged_fields(models, name, tmp_path):
         else:
             part[last] = STRANGE[rng.integers(len(STRANGE))]
         expect_forest_or_clear_error(path, json.dumps(document).encode())
+
+
+def damaged(content, rng):
+    """Return bytes of which some are others, or the last are missing."""
+    changed = bytearray(content)
+    for at in rng.integers(0, len(content), rng.integers(1, 6)):
+        changed[at] = rng.integers(0, 256)
+    if rng.random() < 0.2:
+        del changed[rng.integers(0, len(content)) :]
+    return bytes(changed)
+
+
+def check_damaged_ydf(folder, n_times):
+    """Damage one file of a directory after the other."""
+    X, y = numbers(category=False)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table = table.assign(y=y, g=np.array(list("pqr"))[np.arange(len(X)) % 3])
+    rng = np.random.default_rng(3)
+    for kind in (ydf.RandomForestLearner, ydf.GradientBoostedTreesLearner):
+        learner = kind(label="y", task=ydf.Task.REGRESSION, num_trees=2, max_depth=4)
+        place = folder / kind.__name__
+        learner.train(table, verbose=0).save(str(place))
+        files = sorted(path for path in place.iterdir() if path.stat().st_size)
+        for _ in range(n_times):
+            path = files[rng.integers(len(files))]
+            content = path.read_bytes()
+            path.write_bytes(damaged(content, rng))
+            with suppress(FileFormatError, InvalidForestError, UnsupportedModelError):
+                assert load_model_file(place).n_trees > 0
+            path.write_bytes(content)
+
+
+def check_damaged_cbm(folder, n_times):
+    X, y = numbers(category=False)
+    quiet = {"iterations": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    path = folder / "model.cbm"
+    cb.CatBoost(quiet | {"depth": 3}).fit(X, y).save_model(str(path))
+    content = path.read_bytes()
+    rng = np.random.default_rng(4)
+    for _ in range(n_times):
+        expect_forest_or_clear_error(path, content[:4] + damaged(content[4:], rng))
+
+
+def test_damaged_ydf(tmp_path):
+    check_damaged_ydf(tmp_path, 1)
+
+
+def test_damaged_cbm(tmp_path):
+    check_damaged_cbm(tmp_path, 2)
+
+
+@pytest.mark.slow
+def test_many_damaged_models(tmp_path):
+    check_damaged_ydf(tmp_path, 100)
+    check_damaged_cbm(tmp_path, 100)
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("import os; os.abort()", "it crashes"),
+        ("import time; time.sleep(60)", "it takes more than 1 s"),
+        ("raise ValueError('no such thing')", "ValueError: no such thing"),
+    ],
+)
+def test_catboost_that_fails(script, problem, tmp_path, monkeypatch):
+    monkeypatch.setattr(catboost_adapter, "_CBM_TO_JSON", script)
+    monkeypatch.setattr(fields, "_SECONDS_APART", 1 if "sleep" in script else 600)
+    path = tmp_path / "model.cbm"
+    path.write_bytes(b"CBM1")
+    with pytest.raises(FileFormatError, match=f"CatBoost cannot read.*{problem}"):
+        load_model_file(path)
 
 
 def test_damaged_numbers_of_lightgbm(models, tmp_path):

@@ -327,7 +327,8 @@ def test_a_forest_of_ours_that_points_out_of_bounds(run, numbers, steps):
     [
         ("m.skops", b"PK\x03\x04 no zip", "is not a model that skops can load"),
         ("m.lmdi", b"\x89LMDI\r\n\x1a and no more", "cannot read"),
-        ("m.json", b"{}", "is neither a .skops file nor a saved Forest"),
+        ("m.txt", b"x", "is neither a .skops file, a saved Forest nor a model that LightGBM"),
+        ("m.json", b"{}", "not a XGBoost model that can be read: learner is missing"),
         ("m.joblib", b"no pickle", "is not a model that joblib can load"),
     ],
 )

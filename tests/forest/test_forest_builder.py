@@ -164,7 +164,7 @@ def test_base_value_and_rules_are_saved(tmp_path):
     ("fields", "problem"),
     [
         ({"base_value": [1.0, 2.0]}, "base_value must have the shape"),
-        ({"base_value": [np.nan]}, "one finite number per column"),
+        ({"base_value": [np.inf]}, "one number per column of value, finite or NaN"),
         ({"column_rule": [1]}, "column_rule must have the shape"),
         ({"column_rule": [0, 16]}, "column_rule must add up"),
         ({"column_rule": [-1, 0]}, "column_rule must fit uint8"),

@@ -364,8 +364,11 @@ class TestRefusals:
 
     def test_boosting(self):
         model = GradientBoostingRegressor(n_estimators=2).fit(X, NUMBERS)
-        with pytest.raises(UnsupportedModelError, match="boosted"):
-            lm.honest_mdi(model, X, NUMBERS, held_out=(X, NUMBERS))
+        for held_out in (None, True, (X, NUMBERS)):
+            with pytest.raises(UnsupportedModelError, match="boosted trees have seen all rows"):
+                lm.honest_mdi(model, X, NUMBERS, held_out=held_out)
+        with pytest.raises(UnsupportedModelError, match="with_statistics"):
+            lm.honest_mdi(lm.as_forest(model), X, NUMBERS, held_out=True)
 
     def test_other_criteria(self):
         model = RandomForestRegressor(2, criterion="absolute_error").fit(X, NUMBERS)

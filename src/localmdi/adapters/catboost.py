@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from localmdi.adapters.fields import Fields, category_labels, feature_count, read_file, read_json
-from localmdi.exceptions import FileFormatError, UnsupportedModelError
+from localmdi.adapters.fields import (
+    Fields,
+    category_labels,
+    feature_count,
+    read_file,
+    read_json,
+    run_apart,
+)
+from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest import Forest, ForestBuilder
 
 if TYPE_CHECKING:
@@ -19,6 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["adapt_catboost", "parse_catboost", "read_catboost_cbm", "read_catboost_json"]
 
 _LIBRARY = "CatBoost"
+# Run by a Python of its own: the file, and where its JSON goes.
+_CBM_TO_JSON = """
+import sys
+from catboost import CatBoost
+CatBoost().load_model(sys.argv[1], format="cbm").save_model(sys.argv[2], format="json")
+"""
 # CatBoost's own limit.
 _MAX_DEPTH = 16
 _MAX_NODES = 1 << 20
@@ -61,19 +75,20 @@ def read_catboost_json(path: str | os.PathLike[str]) -> Forest:
 
 
 def read_catboost_cbm(path: str | os.PathLike[str]) -> Forest:
-    """Read a file in CatBoost's own binary form; CatBoost must be installed."""
-    try:
-        from catboost import CatBoost, CatBoostError
-    except ImportError as error:
+    """Read a file in CatBoost's own binary form; CatBoost must be installed.
+
+    CatBoost reads it in a process of its own: a damaged file can make it crash or never end.
+    """
+    if find_spec("catboost") is None:
         raise UnsupportedModelError(
             "a .cbm file is read by CatBoost, which is not installed. Install localmdi[catboost], "
             "or save the model with format='json'."
-        ) from error
-    try:
-        model = CatBoost().load_model(os.fspath(path), format="cbm")
-    except CatBoostError as error:
-        raise FileFormatError(f"CatBoost cannot read {os.fspath(path)!r}: {error}") from error
-    return adapt_catboost(model)
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "model.json"
+        run_apart(_CBM_TO_JSON, os.fspath(path), str(output), library=_LIBRARY)
+        content = read_json(output.read_bytes(), library=_LIBRARY)
+    return parse_catboost(content)
 
 
 def parse_catboost(content: Fields) -> Forest:
@@ -200,7 +215,9 @@ def _oblivious(tree: Fields, features: _Features, *, n_values: int, scale: float
 
     The answers are the bits of a leaf's number, the first one the lowest.
     """
-    questions = [features.question(split) for split in tree.children("splits")]
+    # CatBoost writes null for a tree that is one leaf.
+    is_leaf = tree.get("splits") is None
+    questions = [] if is_leaf else [features.question(split) for split in tree.children("splits")]
     depth = len(questions)
     if depth > _MAX_DEPTH:
         tree.fail("splits", f"must be at most {_MAX_DEPTH}; got {depth}")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import reprlib
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from localmdi.exceptions import FileFormatError
+from localmdi.exceptions import FileFormatError, UnsupportedModelError
 
 if TYPE_CHECKING:
     import os
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["Fields", "category_labels", "feature_count", "read_file", "read_json"]
+__all__ = ["Fields", "category_labels", "feature_count", "read_file", "read_json", "run_apart"]
 
 # Of a file that names none of its features: no array grows with a number that is only claimed.
 _MAX_FEATURES = 1 << 24
+# How long a library may take to read a model.
+_SECONDS_APART = 600
 
 
 class Fields:
@@ -158,6 +162,44 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     """Return the bytes of a file."""
     with open(path, "rb") as file:
         return file.read()
+
+
+def run_apart(script: str, place: str, output: str, *, library: str) -> None:
+    """Let a library read a model in a process of its own, and write it in a form that is checked.
+
+    A damaged file can make the library crash, or never end.
+
+    Parameters
+    ----------
+    script : str
+        Python, with the paths of the model and of the output as arguments.
+    place, output : str
+        These paths.
+    library : str
+        Its name, for messages.
+    """
+    again = f"Save the model again with {library}."
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", script, place, output],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS_APART,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FileFormatError(
+            f"{library} cannot read {place!r}: it takes more than {_SECONDS_APART} s. {again}"
+        ) from error
+    if done.returncode == 0:
+        return
+    # The last line of a traceback says what happened; after a crash there is none.
+    said = done.stderr.strip().rpartition("\n")[2] if done.returncode > 0 else "it crashes"
+    kind, _, message = said.partition(": ")
+    if kind.endswith("UnsupportedModelError"):
+        raise UnsupportedModelError(message)
+    raise FileFormatError(f"{library} cannot read {place!r}: {said}. {again}")
 
 
 def feature_count(n: int, *, library: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from localmdi.adapters.fields import read_file, read_json
 from localmdi.exceptions import FileFormatError
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
     from localmdi.forest import Forest
 
-__all__ = ["load_model_file"]
+__all__ = ["is_model_file", "load_model_file"]
 
 # After the brace that opens an object, UBJSON has the type of a length or of a container.
 _UBJSON_SECOND = b"iUIlL$#}"
+# Bytes that tell the format, spaces before a brace included.
+_ENOUGH = 256
 
 
 def load_model_file(path: str | os.PathLike[str]) -> Forest:
@@ -50,24 +52,45 @@ def load_model_file(path: str | os.PathLike[str]) -> Forest:
 
         return read_ydf_directory(place)
     content = read_file(place)
-    if content.startswith(b"tree"):
+    form = _recognise(content)
+    if form == "LightGBM":
         from localmdi.adapters.lightgbm import read_lightgbm_text
 
         return read_lightgbm_text(place)
-    if content.startswith(b"CBM1"):
+    if form == "cbm":
         from localmdi.adapters.catboost import read_catboost_cbm
 
         return read_catboost_cbm(place)
-    if content[:1] == b"{" and content[1:2] and content[1] in _UBJSON_SECOND:
+    if form == "UBJSON":
         from localmdi.adapters.xgboost import read_xgboost_ubj
 
         return read_xgboost_ubj(place)
-    if content.lstrip()[:1] == b"{":
+    if form == "JSON":
         return _read_json_model(content)
     raise FileFormatError(
         f"{place.name!r} is no model of LightGBM, XGBoost, CatBoost, ydf or Spark ML. Save the "
         "model with its own save_model."
     )
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file begins as one of these libraries' do; every directory may be one."""
+    place = Path(path)
+    if place.is_dir():
+        return True
+    with open(place, "rb") as file:
+        return _recognise(file.read(_ENOUGH)) is not None
+
+
+def _recognise(content: bytes) -> Literal["LightGBM", "cbm", "UBJSON", "JSON"] | None:
+    """Return the format of a file, by its first bytes."""
+    if content.startswith(b"tree"):
+        return "LightGBM"
+    if content.startswith(b"CBM1"):
+        return "cbm"
+    if content[:1] == b"{" and content[1:2] and content[1] in _UBJSON_SECOND:
+        return "UBJSON"
+    return "JSON" if content.lstrip()[:1] == b"{" else None
 
 
 def _read_json_model(content: bytes) -> Forest:

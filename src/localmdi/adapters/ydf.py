@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from localmdi._criteria import find_criterion
-from localmdi.exceptions import FileFormatError, UnsupportedModelError
-from localmdi.forest import Forest, ForestBuilder
+from localmdi.adapters.fields import run_apart
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.forest import Forest, ForestBuilder, load_forest
 
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray
@@ -18,20 +21,27 @@ if TYPE_CHECKING:
 __all__ = ["adapt_ydf", "read_ydf_directory"]
 
 
+# Run by a Python of its own: the directory, and where its forest goes.
+_DIRECTORY_TO_FOREST = """
+import sys, ydf
+from localmdi.adapters.ydf import adapt_ydf
+adapt_ydf(ydf.load_model(sys.argv[1])).save(sys.argv[2])
+"""
+
+
 def read_ydf_directory(path: str | os.PathLike[str]) -> Forest:
-    """Read a directory of ``model.save``; ydf must be installed, and runs nothing of the model."""
-    try:
-        import ydf
-    except ImportError as error:
+    """Read a directory of ``model.save``; ydf must be installed, and runs nothing of the model.
+
+    ydf reads it in a process of its own: a damaged file can make it crash.
+    """
+    if find_spec("ydf") is None:
         raise UnsupportedModelError(
             "a directory of ydf is read by ydf, which is not installed. Install localmdi[ydf]."
-        ) from error
-    try:
-        model = ydf.load_model(os.fspath(path))
-    except Exception as error:
-        # ydf raises whatever its C++ reports, without a class of its own.
-        raise FileFormatError(f"ydf cannot read {os.fspath(path)!r}: {error}") from error
-    return adapt_ydf(model)
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "model.lmdi")
+        run_apart(_DIRECTORY_TO_FOREST, os.fspath(path), output, library="ydf")
+        return load_forest(output)
 
 
 def adapt_ydf(model: Any) -> Forest:
@@ -161,15 +171,14 @@ def _question(condition: Any, columns: _Columns) -> _Question:
     kind, missing = type(condition).__name__, bool(condition.missing)
     if kind == "CategoricalIsInCondition":
         return _membership(condition, columns)
+    if kind == "IsMissingInCondition":
+        return _is_missing(columns, condition.attribute)
     if kind == "NumericalHigherThanCondition":
         threshold = float(condition.threshold)
     elif kind == "IsTrueCondition":
         threshold = 0.5
     elif kind == "DiscretizedNumericalHigherThanCondition":
         threshold = columns.boundary(condition.attribute, int(condition.threshold_idx))
-    elif kind == "IsMissingInCondition":
-        # Every number, +inf too, is below NaN's place: only a missing value is a yes.
-        threshold, missing = np.inf, True
     else:
         raise UnsupportedModelError(
             f"the model asks questions of the kind {kind}, which are not about one column of "
@@ -177,6 +186,15 @@ def _question(condition: Any, columns: _Columns) -> _Question:
             "categories or sequences of vectors."
         )
     return _Question(columns.place(condition.attribute), threshold, missing_first=not missing)
+
+
+def _is_missing(columns: _Columns, attribute: int) -> _Question:
+    """Return the question whether there is a value; a yes leads to the first child."""
+    place = columns.place(attribute)
+    if columns.categories is not None and columns.categories[place] is not None:
+        return _Question(place, positive_first=True, codes=[columns.n_codes(attribute)])
+    # No number is below -inf, not even itself.
+    return _Question(place, -np.inf, missing_first=True, positive_first=True)
 
 
 def _membership(condition: Any, columns: _Columns) -> _Question:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, cut, quote_names
 from localmdi.cli.tables.kinds import Kind
+from localmdi.cli.tables.model_columns import as_array
 from localmdi.cli.tables.row_selection import Reservoir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi._explainer import Explainer
+    from localmdi._explainer import Explainer, ModelRows
     from localmdi.cli.console import Console
     from localmdi.cli.held_out import HeldOutModel
     from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
+    from localmdi.forest.packing import Packing
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
@@ -209,16 +211,27 @@ class TableModel:
         Number of threads.
     predict : bool
         Whether rows are predicted too.
+    from_table : bool
+        Whether the statistics of the nodes come from the table, not from the model.
     """
 
     def __init__(
-        self, model: Any, columns: ModelColumns, *, explainer: Explainer, jobs: int, predict: bool
+        self,
+        model: Any,
+        columns: ModelColumns,
+        *,
+        explainer: Explainer,
+        jobs: int,
+        predict: bool,
+        from_table: bool = False,
     ) -> None:
         self.columns = columns
+        self.from_table = from_table
         self.model = model
         self.explainer = explainer
         self._jobs = jobs
         self._predict = predict
+        self._routes: tuple[Packing, ModelRows] | None = None
 
     @property
     def forest(self) -> Forest:
@@ -229,6 +242,20 @@ class TableModel:
     def n_trees(self) -> int:
         """Number of trees."""
         return self.forest.n_trees
+
+    @property
+    def predicts_scores(self) -> bool:
+        """Whether predictions are scores of boosted trees, before any link."""
+        from localmdi.forest import Forest
+
+        forest = self.model
+        return (
+            self._predict
+            and isinstance(forest, Forest)
+            and forest.boosted
+            and forest.classes is None
+            and _has_prediction(forest)
+        )
 
     def explain(self, frame: Any, rows: IntArray) -> Explained:
         """Explain and predict rows, an Arrow table with the model's columns."""
@@ -246,12 +273,7 @@ class TableModel:
 
     def read(self, frame: Any) -> Any:
         """Return what the model gets for an Arrow table with its columns."""
-        if self.columns.transformed:
-            # Steps choose columns by name and expect the frames that scikit-learn knows best.
-            return frame.to_pandas()
-        if self.columns.by_name or self.forest.categories is not None:
-            return frame
-        return _as_array(frame)
+        return self.columns.read(frame)
 
     def predict(self, frame: Any) -> AnyArray | None:
         """Predict rows; None if that is not wanted, or if the model cannot."""
@@ -260,9 +282,7 @@ class TableModel:
         if not self._predict:
             return None
         if isinstance(self.model, Forest):
-            known = _has_prediction(self.model)
-            X = self.read(frame)
-            return _one_column(self.explainer.predict(X, n_jobs=self._jobs)) if known else None
+            return self._predict_forest(self.read(frame)) if _has_prediction(self.model) else None
         if not hasattr(self.model, "predict"):
             return None
         if self.columns.transformed or self.forest.categories is not None:
@@ -270,7 +290,19 @@ class TableModel:
         with warnings.catch_warnings():
             # The columns were matched by name already.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return _one_column(self.model.predict(_as_array(frame)))
+            return _one_column(self.model.predict(as_array(frame)))
+
+    def _predict_forest(self, X: Any) -> AnyArray | None:
+        """Predict with the trees as they were loaded; explained ones may have other values."""
+        from localmdi._explainer import ModelRows, predict_rows
+        from localmdi.adapters import adapt
+        from localmdi.forest.packing import Packing
+
+        if self._routes is None:
+            self._routes = Packing(self.model), ModelRows(adapt(self.model))
+        packing, reader = self._routes
+        rows = reader.read(X)
+        return _one_column(predict_rows(packing, rows, rules=reader.rules, n_jobs=self._jobs))
 
     def _with_column_name(self, message: str) -> str:
         """Name the column where the check of the values only has its number."""
@@ -289,6 +321,10 @@ class UnseenCategories:
     def __init__(self, model: TableModel | HeldOutModel) -> None:
         import pyarrow as pa
 
+        from localmdi.forest import SplitKind
+
+        multiway = bool((model.forest.split_kind == SplitKind.MULTIWAY).any())
+        self._fate = "paths end" if multiway else "they go where the model sends unknown ones"
         categories = model.forest.categories or ()
         self._known = {
             name: pa.array(labels.tolist(), pa.string())
@@ -314,25 +350,18 @@ class UnseenCategories:
             what = "a missing value" if example is None else quote_names([cut(example, 40)])
             console.note(
                 f"column {quote_names([name])} has {count(n, 'cell')} with categories that the "
-                f"model has never seen, such as {what}; paths end at splits on them."
+                f"model has never seen, such as {what}; {self._fate} at splits on them."
             )
 
 
 def _has_prediction(forest: Forest) -> bool:
-    """Tell whether the mean over a forest's trees is one class or number per row."""
-    several = forest.classes is not None and len(forest.classes) > 1
-    return (
-        forest.value is not None
-        and forest.aggregation == "mean"
-        and not forest.boosted
-        and not several
-    )
-
-
-def _as_array(frame: Any) -> AnyArray:
+    """Tell whether a forest's values make one class or number per row."""
     import numpy as np
 
-    return np.column_stack([column.to_numpy() for column in frame.columns])
+    several = forest.classes is not None and len(forest.classes) > 1
+    from_rows = forest.boosted and forest.aggregation == "mean"
+    start_known = forest.base_value is None or not np.isnan(forest.base_value).any()
+    return forest.value is not None and not several and not from_rows and start_known
 
 
 def _one_column(prediction: Any) -> AnyArray | None:

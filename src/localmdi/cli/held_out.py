@@ -69,15 +69,20 @@ class Trust(NamedTuple):
         Honest importances of the features; None for plain values.
     quality : dict of str to float
         How well unseen rows are predicted; empty if that is not known.
+    from_table : bool
+        Whether plain values come from the rows of the table.
     """
 
     importance: GlobalImportance | None = None
     quality: Mapping[str, float] = MappingProxyType({})
+    from_table: bool = False
 
     @classmethod
     def of(cls, model: TableModel | HeldOutModel) -> Trust:
         """Return what a model knows."""
-        return cls(model.importance, model.quality) if isinstance(model, HeldOutModel) else cls()
+        if isinstance(model, HeldOutModel):
+            return cls(model.importance, model.quality)
+        return cls(from_table=model.from_table)
 
     def describe(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -106,6 +111,9 @@ class Trust(NamedTuple):
         lines = [
             "These values are honest: measured on rows that the trees have not seen."
             if self.importance is not None
+            else "These values are plain: measured on rows of the table; trees know more about "
+            "those that they learned from than about new ones."
+            if self.from_table
             else "These values are plain: measured on the rows that the trees learned from, about "
             "which trees know more than about new ones."
         ]

@@ -1,4 +1,4 @@
-"""Fitted models in files: saved forests, skops files and, if allowed, pickles.
+"""Fitted models in files: saved forests, skops files, other libraries' and, if allowed, pickles.
 
 To add a format, recognise its first bytes or its ending in `_load`. A file that can run code must
 need permission, and every tree that a file holds must be checked before a row follows it.
@@ -45,7 +45,8 @@ def load_model(path: Path, *, allow_pickle: bool) -> Any:
     Parameters
     ----------
     path : Path
-        A file of skops, of `Forest.save` or, if allowed, of pickle or joblib.
+        A file of skops, of `Forest.save`, of LightGBM, XGBoost, CatBoost or ydf or, if allowed, of
+        pickle or joblib.
     allow_pickle : bool
         Whether a file may be loaded that runs code.
     """
@@ -58,8 +59,10 @@ def load_model(path: Path, *, allow_pickle: bool) -> Any:
 
 
 def _load(path: Path, *, allow_pickle: bool) -> Any:
-    with open(path, "rb") as file:
-        first = file.read(8)
+    first = b""
+    if not path.is_dir():
+        with open(path, "rb") as file:
+            first = file.read(8)
     if first.startswith(_FOREST):
         from localmdi.forest import load_forest
 
@@ -67,16 +70,26 @@ def _load(path: Path, *, allow_pickle: bool) -> Any:
     if first.startswith(_ZIP):
         return _load_skops(path)
     if path.suffix.lower() not in _PICKLES:
-        raise ValueError(
-            f"{path.name!r} is neither a .skops file nor a saved Forest. Save the model with "
-            "skops.io.dump(model, path) or localmdi.as_forest(model).save(path)."
-        )
+        return _load_library_file(path)
     if not allow_pickle:
         raise ValueError(
             f"{path.name!r} is a pickle, and loading a pickle can run any code. Use --allow-pickle "
             "if you trust its author, or save the model with skops.io.dump(model, path)."
         )
     return _load_pickle(path)
+
+
+def _load_library_file(path: Path) -> Any:
+    """Return the forest in a file, or directory, of a library of boosted trees."""
+    from localmdi.adapters import is_model_file, load_model_file
+
+    if not is_model_file(path):
+        raise ValueError(
+            f"{path.name!r} is neither a .skops file, a saved Forest nor a model that LightGBM, "
+            "XGBoost, CatBoost or ydf saved. Save the model with its own save_model, with "
+            "skops.io.dump(model, path) or with localmdi.as_forest(model).save(path)."
+        )
+    return load_model_file(path)
 
 
 def _load_pickle(path: Path) -> Any:

@@ -87,6 +87,7 @@ class Forest:
         sample of trees, so that no standard error over trees is given for them.
     base_value : ndarray of float64, shape (n_values,), or None
         What is added to the trees' values in a prediction: the score that boosting starts from.
+        NaN: it differs from row to row, so that the trees alone do not predict.
     column_rule : ndarray of uint8, shape (n_features,), or None
         What happens to the values of each feature before they are routed: members of `ColumnRule`,
         added up;

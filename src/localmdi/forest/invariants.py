@@ -253,9 +253,9 @@ def _base_value(base: Any, value: AnyArray | None) -> AnyArray | None:
     array = freeze(
         "base_value", base, dtype=_FLOAT64, shape=(None if value is None else value.shape[1],)
     )
-    if not len(array) or not np.isfinite(array).all():
+    if not len(array) or np.isinf(array).any():
         fail(
-            "base_value must hold one finite number per column of value",
+            "base_value must hold one number per column of value, finite or NaN",
             describe(array.tolist()),
             do="Pass None if the trees alone make the prediction.",
         )

@@ -234,6 +234,11 @@ class _Source:
         self._request = request
         self._chosen_prior: float | None = None
         forest = packing.forest
+        if forest.boosted and request.error in ("trees", "both"):
+            raise ValueError(
+                "boosted trees are no sample of trees, so that there is no error over them; got "
+                f"standard_error={request.error!r}. Use measure='gain' with 'labels'."
+            )
         self._laws = _laws_of(forest, request.measure)
         self.unit = str(forest.unit)
         self._responses = _read_responses(held_out.y, held_out.rows.shape[0], forest=forest)
@@ -337,11 +342,11 @@ class _Source:
 
 
 def _laws_of(forest: Forest, measure: Measure) -> Laws:
-    if forest.boosted:
+    if forest.boosted and forest.aggregation == "sum":
         raise UnsupportedModelError(
-            "honest values need trees that each predict the target; these are boosted: each tree "
-            "predicts what the ones before it left. Use as_forest(model).with_statistics(X, y) "
-            "and local_mdi instead."
+            "honest values need trees whose nodes tell about the target; these are boosted: each "
+            "tree predicts what the ones before it left. Use as_forest(model).with_statistics(X, "
+            "y, criterion=...) with what fit got."
         )
     laws = find_laws(forest, impurity_drop(forest))
     several = 1 if forest.classes is None else len(forest.classes)

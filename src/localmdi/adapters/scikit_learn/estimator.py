@@ -54,6 +54,7 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
         classes=members.classes,
         row_dtype="float32",
         boosted=members.boosted,
+        base_value=members.base if values else None,
     )
     return AdaptedModel(
         forest=forest,

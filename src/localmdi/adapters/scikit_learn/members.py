@@ -75,6 +75,8 @@ class Members:
         Whether the prediction is the sum of scaled values; else their weighted mean.
     boosted : bool
         Whether each tree depends on the ones before it.
+    base : ndarray of shape (n_values,) or None
+        What the model adds to the trees; NaN: it differs from row to row.
     """
 
     trees: list[TreeMember]
@@ -84,6 +86,7 @@ class Members:
     missing: bool
     summed: bool = False
     boosted: bool = False
+    base: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,14 @@ class Part:
             for tree in self.members.trees
         ]
 
+    def base(self, n_values: int) -> FloatArray:
+        """Return what it adds to the ensemble's prediction, besides its trees."""
+        total = np.zeros(n_values)
+        if self.members.base is not None:
+            own = np.arange(n_values) if self.targets is None else self.targets
+            total[own[own >= 0]] = self.scale * self.members.base[own >= 0]
+        return total
+
 
 def join(
     model: Any,
@@ -149,6 +160,11 @@ def join(
         missing=all(member.missing for member in members),
         summed=any(member.summed for member in members),
         boosted=any(member.boosted for member in members),
+        base=(
+            np.sum([part.base(n_values) for part in parts], axis=0)
+            if any(member.base is not None for member in members)
+            else None
+        ),
     )
 
 
@@ -282,7 +298,31 @@ def _gradient_boosting(model: Any) -> Members:
         missing=allows_missing(model),
         summed=True,
         boosted=True,
+        base=_initial_score(model, n_values),
     )
+
+
+def _initial_score(model: Any, n_values: int) -> FloatArray:
+    """Return the score from which gradient boosting starts."""
+    init: Any = getattr(model, "init_", None)
+    if isinstance(init, str):
+        # The only one is "zero".
+        return np.zeros(n_values)
+    if type(init).__name__ not in ("DummyClassifier", "DummyRegressor"):
+        return np.full(n_values, np.nan)
+    # The same for every row, whatever the row: dummies do not look at it.
+    row = np.zeros((1, model.n_features_in_))
+    if not hasattr(init, "predict_proba"):
+        return np.asarray(init.predict(row), dtype=np.float64).reshape(n_values)
+    share = np.asarray(init.predict_proba(row)[0], dtype=np.float64)
+    if init.strategy == "stratified" or not (share > 0).all():
+        # Drawn for each row; or cut off at a small number, which depends on the version.
+        return np.full(n_values, np.nan)
+    if n_values > 1:
+        score: FloatArray = np.log(share) - np.log(share).mean()
+        return score
+    odds = np.log(share[1:] / (1.0 - share[1:]))
+    return np.asarray(0.5 * odds if model.loss == "exponential" else odds)
 
 
 def _one_vs_rest(model: Any) -> Members:

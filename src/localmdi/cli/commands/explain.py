@@ -36,6 +36,7 @@ from localmdi.cli.output import (
 )
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns, match_columns
+from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
 from localmdi.cli.tables.open import columns_of, open_table
 from localmdi.cli.tables.row_selection import ALL_ROWS, RowSelection, read_rows
 from localmdi.cli.tables.training import (
@@ -193,15 +194,26 @@ def _load_model(
         )
     loaded = load_model(path, allow_pickle=settings.allow_pickle)
     adapted = adapt(loaded, values=settings.measure == "gain")
+    columns = match_columns(adapted, table, settings=settings, console=console)
+    from_table = needs_table(adapted.forest, settings.target, plain=settings.plain)
+    if from_table:
+        adapted = measure_on_table(
+            adapted, table, columns=columns, settings=settings, console=console
+        )
     model = TableModel(
         loaded,
-        match_columns(adapted, table, settings=settings, console=console),
+        columns,
         explainer=explainer_of(adapted, settings.measure),
         jobs=settings.jobs,
         predict=settings.predict,
+        from_table=from_table,
     )
+    if model.predicts_scores:
+        console.note(
+            "predictions are the sums of the trees: log-odds, where the model has two classes."
+        )
     about = {"data": str(settings.data), "model": str(path), "target": settings.target}
-    if settings.target is None or settings.plain:
+    if settings.target is None or settings.plain or from_table:
         return model, about
     honest = use_out_of_bag(
         model, table, settings=settings, measure=settings.measure, console=console

@@ -29,6 +29,8 @@ from localmdi.cli.console import (
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few
 from localmdi.cli.models import load_model
 from localmdi.cli.output import check_outputs, write_table
+from localmdi.cli.tables.model_columns import match_columns
+from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
 from localmdi.cli.tables.open import open_table
 from localmdi.cli.tables.training import choose_features, fit_forest, read_training_data
 
@@ -72,7 +74,8 @@ def command() -> click.Command:
         ],
         short_help="Rank the features.",
         help="Rank the features, with standard errors: those of a table by what they tell about "
-        "--target of rows that the trees have not seen, those of --model by its global MDI.",
+        "--target of rows that the trees have not seen, those of --model by its global MDI. "
+        "Boosted trees of --model may be measured on a table.",
     )
 
 
@@ -97,18 +100,10 @@ def _measure(
     """Return the importances, what is known of unseen rows, and what the importances are of."""
     import click
 
-    if settings.model is not None and settings.data is None:
-        from localmdi._api import global_mdi
-
-        model = load_model(settings.model, allow_pickle=settings.allow_pickle)
-        return global_mdi(model), Trust(), {"model": str(settings.model)}
+    if settings.model is not None:
+        return _measure_model(settings.model, settings, console=console)
     if settings.data is None:
         raise click.UsageError("pass either DATA with --target, or --model; got neither.")
-    if settings.model is not None:
-        raise click.UsageError(
-            "pass either DATA with --target, or --model; got both. To rank the features of a model "
-            "by rows that its trees have not seen, use localmdi explain with both."
-        )
     table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
@@ -122,6 +117,42 @@ def _measure(
     # Without bootstrap the mean of the training rows is the global importance: no tree is kept.
     fitted = fit_forest(training, settings, console=console, keep_forest=False)
     return fitted.local_importances_.mean(), Trust(), about
+
+
+def _measure_model(
+    path: Path, settings: GlobalSettings, *, console: Console
+) -> tuple[GlobalImportance, Trust, dict[str, Any]]:
+    """Return the importances of a fitted model, boosted trees measured on a table."""
+    import click
+
+    from localmdi._api import global_mdi
+    from localmdi.adapters import adapt
+
+    if settings.data is not None and settings.target is None:
+        raise click.UsageError(
+            "pass either DATA with --target, or --model; got both. To measure boosted trees on a "
+            "table, name its --target too."
+        )
+    model = load_model(path, allow_pickle=settings.allow_pickle)
+    about = {"model": str(path)}
+    adapted = adapt(model)
+    if settings.data is None:
+        if adapted.forest.impurity is None:
+            raise ValueError(
+                f"{path.name!r} does not store how uncertain the target is at its nodes. Pass a "
+                "table that tells: localmdi global DATA --model FILE --target NAME."
+            )
+        return global_mdi(model), Trust(), about
+    if not needs_table(adapted.forest, settings.target):
+        raise click.UsageError(
+            "pass either DATA with --target, or --model; got both. Only boosted trees are measured "
+            "on a table; to rank the features of other models by rows that their trees have not "
+            "seen, use localmdi explain with both."
+        )
+    table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+    columns = match_columns(adapted, table, settings=settings, console=console)
+    measured = measure_on_table(adapted, table, columns=columns, settings=settings, console=console)
+    return global_mdi(measured.forest), Trust(), {"data": str(settings.data), **about}
 
 
 def _describe(importance: GlobalImportance, trust: Trust) -> dict[str, Any]:

@@ -193,7 +193,13 @@ def model_options() -> list[click.Parameter]:
     import click
 
     return [
-        file_option("--model", "Fitted model: a .skops file or a saved Forest.", exists=True),
+        click.Option(
+            ["--model"],
+            type=click.Path(exists=True, path_type=Path),
+            metavar="FILE",
+            help="Fitted model: a .skops file, a saved Forest, or a file of LightGBM, XGBoost, "
+            "CatBoost or ydf (a directory).",
+        ),
         click.Option(
             ["--allow-pickle"],
             is_flag=True,
@@ -261,11 +267,11 @@ def plain_option() -> click.Parameter:
     )
 
 
-def file_option(name: str, help_text: str, *, exists: bool = False) -> click.Parameter:
-    """Return an option whose value is a file."""
+def file_option(name: str, help_text: str) -> click.Parameter:
+    """Return an option whose value is a file to write."""
     import click
 
-    return click.Option([name], type=_file(exists=exists), metavar="FILE", help=help_text)
+    return click.Option([name], type=_file(), metavar="FILE", help=help_text)
 
 
 def checked(read: Callable[[Any], Any]) -> Callable[..., Any]:

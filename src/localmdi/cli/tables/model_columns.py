@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, quote_names
 from localmdi.cli.tables.kinds import Kind, KindGuess
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.open import TableFile
     from localmdi.typing import AnyArray
 
-__all__ = ["ModelColumns", "match_columns"]
+__all__ = ["ModelColumns", "as_array", "match_columns"]
 
 _BATCH_ROWS = 1 << 16
 
@@ -37,12 +37,29 @@ class ModelColumns:
         Whether the model knows its features by these names.
     transformed : bool
         Whether earlier steps of a Pipeline change the rows before the trees get them.
+    encoded : bool
+        Whether the trees have categories, which frames hold by value.
     """
 
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
     by_name: bool = True
     transformed: bool = False
+    encoded: bool = False
+
+    def read(self, frame: Any) -> Any:
+        """Return what the model gets for an Arrow table with these columns."""
+        if self.transformed:
+            # Steps choose columns by name and expect the frames that scikit-learn knows best.
+            return frame.to_pandas()
+        return frame if self.by_name or self.encoded else as_array(frame)
+
+
+def as_array(frame: Any) -> AnyArray:
+    """Return an Arrow table of numbers as an array."""
+    import numpy as np
+
+    return np.column_stack([column.to_numpy() for column in frame.columns])
 
 
 def match_columns(
@@ -64,7 +81,13 @@ def match_columns(
     else:
         categories = adapted.forest.categories or (None,) * len(names)
         kinds = {name: _kind(labels) for name, labels in zip(names, categories, strict=True)}
-    return ModelColumns(names, kinds, expected is not None, adapted.transform is not None)
+    return ModelColumns(
+        names,
+        kinds,
+        by_name=expected is not None,
+        transformed=adapted.transform is not None,
+        encoded=adapted.forest.categories is not None,
+    )
 
 
 def _expected_names(adapted: AdaptedModel) -> tuple[str, ...] | None:

@@ -1,0 +1,175 @@
+"""Model files of LightGBM, XGBoost, CatBoost and ydf on the command line."""
+
+import json
+
+import catboost as cb
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+import ydf
+from sklearn.ensemble import RandomForestRegressor
+
+import localmdi as lm
+from localmdi.adapters import load_model_file
+
+FEATURES = ["age", "city", "dose"]
+N_ROWS = 300
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table with a category, gaps and two targets, as a frame and as a file."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 10, N_ROWS).round(1),
+            "city": rng.choice(list("abc"), N_ROWS),
+            "dose": rng.random(N_ROWS).round(3),
+        }
+    )
+    frame.loc[::9, "age"] = np.nan
+    frame["sick"] = np.where((frame.age.fillna(50) > 50) ^ (frame.city == "a"), "yes", "no")
+    frame["score"] = frame.age.fillna(50) + 10 * frame.dose
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    return frame, path
+
+
+def save_lightgbm(frame):
+    X = frame[FEATURES].astype({"city": "category"})
+    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, num_threads=1).fit(X, frame["score"])
+    model.booster_.save_model("model.txt")
+    return "model.txt", model.predict(X)
+
+
+def save_xgboost(frame, name="model.json"):
+    X = frame[FEATURES].astype({"city": "category"})
+    model = xgb.XGBRegressor(n_estimators=5, enable_categorical=True, nthread=1)
+    model.fit(X, frame["score"]).save_model(name)
+    return name, model.predict(X)
+
+
+def save_catboost(frame):
+    quiet = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    pool = cb.Pool(frame[FEATURES], frame["score"], cat_features=["city"])
+    model = cb.CatBoostRegressor(one_hot_max_size=5, **quiet).fit(pool)
+    model.save_model("model.json", format="json", pool=pool)
+    return "model.json", model.predict(pool)
+
+
+def save_cbm(frame):
+    quiet = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    X = frame[["age", "dose"]]
+    model = cb.CatBoostRegressor(**quiet).fit(X, frame["score"])
+    model.save_model("model.cbm")
+    return "model.cbm", model.predict(X)
+
+
+def save_ydf(frame):
+    learner = ydf.GradientBoostedTreesLearner(
+        label="score", features=FEATURES, task=ydf.Task.REGRESSION, num_trees=5
+    )
+    model = learner.train(frame, verbose=0)
+    model.save("model")
+    return "model", model.predict(frame)
+
+
+SAVE = {
+    "LightGBM": save_lightgbm,
+    "XGBoost JSON": save_xgboost,
+    "XGBoost UBJSON": lambda frame: save_xgboost(frame, "model.ubj"),
+    "CatBoost JSON": save_catboost,
+    "CatBoost cbm": save_cbm,
+    "ydf": save_ydf,
+}
+
+
+@pytest.mark.parametrize("library", SAVE)
+def test_boosted_trees_measured_on_the_table(run, table, library):
+    frame, path = table
+    model, prediction = SAVE[library](frame)
+    outcome = run("explain", path, "--model", model, "--target", "score", "-o", "out.parquet")
+    assert outcome.code == 0, outcome.err
+    assert "300 rows of 'table.csv' tell" in outcome.err
+    assert "predictions are the sums of the trees" in outcome.err
+    assert "plain: measured on rows of the table" in outcome.out
+    # Nothing of the library's own among the lines.
+    assert outcome.out.startswith(f"{path}: 300 rows")
+    written = pd.read_parquet("out.parquet")
+    forest = load_model_file(model)
+    X = frame[list(forest.feature_names)]
+    measured = forest.with_statistics(X, frame["score"], criterion="squared_error")
+    expected = lm.local_mdi(measured, X)
+    np.testing.assert_array_equal(written[list(expected.feature_names)], expected.values)
+    np.testing.assert_allclose(written["_prediction"], prediction, rtol=1e-5)
+    ranked = run("global", path, "--model", model, "--target", "score", "--json")
+    document = json.loads(ranked.out)
+    assert [one["importance"] for one in document["features"]] == pytest.approx(
+        lm.global_mdi(measured).values
+    )
+
+
+def test_classes_in_bits(run, table):
+    frame, path = table
+    X = frame[FEATURES].astype({"city": "category"})
+    model = lgb.LGBMClassifier(n_estimators=5, verbose=-1, num_threads=1).fit(X, frame["sick"])
+    model.booster_.save_model("model.txt")
+    arguments = ["explain", path, "--model", "model.txt", "--target", "sick", "--report", "r.html"]
+    document = json.loads(run(*arguments, "--json").out)
+    assert document["unit"] == "bits"
+    assert document["additivity_error"] < 1e-12
+    raw = model.predict(X[:1], raw_score=True)[0]
+    assert document["first_rows"][0]["prediction"] == pytest.approx(raw)
+
+
+def test_what_the_file_stores(run, table):
+    frame, path = table
+    model, _ = save_xgboost(frame)
+    document = json.loads(run("explain", path, "--model", model, "--json").out)
+    assert document["unit"] == "loss"
+    expected = lm.local_mdi(load_model_file(model), frame[FEATURES]).values.mean(axis=0)
+    assert list(document["mean"].values()) == pytest.approx(expected)
+    for more in (["--plain"], ["--no-predict"]):
+        target = ["--target", "score"] if more == ["--plain"] else []
+        again = run("explain", path, "--model", model, *target, *more, "--json")
+        assert json.loads(again.out)["mean"] == document["mean"]
+    document = json.loads(run("global", "--model", model, "--json").out)
+    assert document["unit"] == "loss"
+
+
+def test_a_target_is_needed(run, table):
+    frame, path = table
+    model, _ = save_lightgbm(frame)
+    outcome = run("explain", path, "--model", model)
+    assert (outcome.code, "Name the target with --target" in outcome.complaint) == (1, True)
+    outcome = run("global", "--model", model)
+    assert "localmdi global DATA --model FILE --target NAME" in outcome.complaint
+    outcome = run("global", path, "--model", model)
+    assert (outcome.code, "name its --target too" in outcome.complaint) == (2, True)
+    forest = RandomForestRegressor(2).fit(frame[["dose"]], frame["score"])
+    lm.as_forest(forest).save("forest.lmdi")
+    outcome = run("global", path, "--model", "forest.lmdi", "--target", "score")
+    assert (outcome.code, "Only boosted trees are measured" in outcome.complaint) == (2, True)
+
+
+def test_unknown_categories_go_the_library_s_way(run, table, write):
+    frame, _ = table
+    model, _ = save_lightgbm(frame)
+    other = frame.assign(city=np.where(frame.index % 2, "z", frame["city"]))
+    other.to_csv("other.csv", index=False)
+    outcome = run("explain", "other.csv", "--model", model, "--target", "score")
+    assert "go where the model sends unknown ones at splits on them" in outcome.err
+
+
+def test_directories_and_categories_without_names(run, table, tmp_path):
+    frame, path = table
+    (tmp_path / "empty").mkdir()
+    outcome = run("explain", path, "--model", "empty")
+    assert (outcome.code, "ydf cannot read" in outcome.complaint) == (1, True)
+    quiet = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    pool = cb.Pool(frame[FEATURES], frame["score"], cat_features=["city"])
+    cb.CatBoostRegressor(one_hot_max_size=5, **quiet).fit(pool).save_model("model.cbm")
+    outcome = run("explain", path, "--model", "model.cbm")
+    assert "format='json', pool=train_pool" in outcome.complaint
