@@ -19,7 +19,7 @@ data = load_breast_cancer(as_frame=True)
 tumour = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, tumour, random_state=0)
 
-model = ExtraTreesClassifier(1000, criterion="entropy", min_samples_leaf=3, random_state=0)
+model = ExtraTreesClassifier(1000, criterion="entropy", bootstrap=True, random_state=0)
 model.fit(X_train, y_train)
 print(f"accuracy on new tumours: {model.score(X_test, y_test):.3f}")
 
@@ -45,10 +45,15 @@ by_kind = result.mean(by=y_test)
 lm.plots.BarDisplay.from_result(by_kind, max_features=8)
 
 # %%
-# What is left at the leaves is doubt, and doubt is where errors are: all wrong predictions are
-# among the few tumours with the most uncertainty left.
+# The trees are fully grown: their leaves hold one kind only, and nothing is left at them, not even
+# for a tumour about which the trees disagree. What is really left shows on rows that a tree has not
+# seen. That is doubt, and doubt is where errors are: all wrong predictions are among the tumours
+# with the most uncertainty really left.
 
-order = np.argsort(-result.residual)
+honest = lm.honest_mdi(model, X_train, y_train, at=X_test, measure="drop")
+print(f"left at the leaves: {result.residual.max():.2f} bits at most")
+print(f"really left: {honest.residual.min():.2f} to {honest.residual.max():.2f} bits")
+order = np.argsort(-honest.residual)
 wrong = model.predict(X_test)[order] != y_test[order]
 last = int(np.flatnonzero(wrong).max()) + 1
 print(
@@ -56,12 +61,12 @@ print(
 )
 
 # %%
-# The most doubtful one: its measurements removed less than half of the uncertainty.
+# The most doubtful one: its measurements removed little of the uncertainty.
 
 doubtful = int(order[0])
 probability = model.predict_proba(X_test.iloc[[doubtful]])[0].max()
 print(f"it is {y_test[doubtful]}; probability of the predicted kind: {probability:.2f}")
-lm.plots.WaterfallDisplay.from_result(result, row=doubtful)
+lm.plots.WaterfallDisplay.from_result(honest, row=doubtful)
 
 # %%
 # All new tumours at once: beside each other stand those with similar explanations.

@@ -159,9 +159,9 @@ def _caption(maps: Maps, settings: Settings) -> str:
     return (
         f"Local importances on {name} from {settings.trees(name)} Extra-Trees with K = "
         f"{', '.join(map(str, maps.numbers))} (1, √p rounded down, p). Each {part} shows its share "
-        "of the sum of absolute values, on one scale centred on zero. Orange lowers the "
+        "of the sum of absolute values, on one scale centred on zero. Teal lowers the "
         "uncertainty (local MDI) or raises the probability of the predicted class (Saabas, "
-        f"TreeSHAP); purple does the opposite. {more} "
+        f"TreeSHAP); orange does the opposite. {more} "
         f"{settings.note(name) if name == 'digits' else ''}"
     ).strip()
 

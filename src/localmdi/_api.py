@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from localmdi._explainer import Explainer, ModelRows
+from localmdi._explainer import Explainer, ModelRows, caution
 from localmdi._validation import count_threads
 from localmdi.adapters import Candidate, adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.credit import credit_of, impurity_drop
 from localmdi.forest.packing import Packing
-from localmdi.importance import decompose, global_importance, prediction_paths
+from localmdi.importance import (
+    decompose,
+    explain_classes,
+    follow_prediction,
+    global_importance,
+    prediction_paths,
+)
 from localmdi.infinite import measure_gap
 
 if TYPE_CHECKING:
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.forest.packing import LeafBlock
     from localmdi.infinite import ForestGap
-    from localmdi.results import GlobalImportance, LocalImportance
+    from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
     from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
 __all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
@@ -58,6 +65,7 @@ def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
     return adapt(model, values=values).forest
 
 
+@overload
 def local_mdi(
     model: FittedModel,
     X: RowsLike,
@@ -68,7 +76,22 @@ def local_mdi(
     output: Literal["dense", "sparse"] = "dense",
     out: FloatArray | None = None,
     progress: bool = False,
-) -> LocalImportance:
+    direction: bool = False,
+    by_class: Literal[False] = False,
+) -> LocalImportance: ...
+@overload
+def local_mdi(
+    model: FittedModel, X: RowsLike, *, n_jobs: int | None = None, by_class: Literal[True]
+) -> ClassImportance: ...
+def local_mdi(
+    model: FittedModel,
+    X: RowsLike,
+    *,
+    n_jobs: int | None = None,
+    direction: bool = False,
+    by_class: bool = False,
+    **options: Any,
+) -> LocalImportance | ClassImportance:
     """Explain rows: how much uncertainty about the target each feature removed on their paths.
 
     Definition 1 of the paper: a row walks down every tree; at each node the impurity changes from
@@ -100,10 +123,18 @@ def local_mdi(
         Where to write the values, for example a memory map.
     progress : bool
         Whether to show a tqdm bar.
+    direction : bool
+        Whether to tell too which way each feature pushed the prediction (Saabas' method): the
+        result's ``direction`` is how the share of the predicted class, or the predicted number,
+        moved at the feature's splits; ``prediction`` is what is predicted. For forests that
+        average their trees.
+    by_class : bool
+        Whether to split the values by class of the target: the parts of a row and feature add up
+        to its value. For entropy and Gini impurity; no other option than n_jobs goes with it.
 
     Returns
     -------
-    LocalImportance
+    LocalImportance, or ClassImportance with by_class
 
     Examples
     --------
@@ -120,8 +151,33 @@ def local_mdi(
     >>> [name for name, value in result.mean().top(2)]
     ['petal width (cm)', 'petal length (cm)']
     """
-    return Explainer(model, measure=measure)(
-        X, n_jobs=n_jobs, standard_error=standard_error, output=output, out=out, progress=progress
+    if by_class:
+        if direction or options:
+            named = sorted([*options, *["direction"] * direction])
+            raise ValueError(
+                f"by_class goes with no other option than n_jobs; got {', '.join(named)}. "
+                "Call local_mdi twice."
+            )
+        return _by_class(model, X, n_jobs=n_jobs)
+    result = Explainer(model, measure=options.pop("measure", "drop"))(X, n_jobs=n_jobs, **options)
+    if not direction:
+        return result
+    adapted = adapt(model, values=True)
+    reader = ModelRows(adapted)
+    moves, prediction = follow_prediction(
+        Packing(adapted.forest),
+        reader.read(X),
+        rules=reader.rules,
+        n_threads=count_threads(n_jobs),
+    )
+    return replace(result, direction=moves, prediction=prediction)
+
+
+def _by_class(model: FittedModel, X: RowsLike, *, n_jobs: int | None) -> ClassImportance:
+    adapted = adapt(model, values=True)
+    reader = ModelRows(adapted)
+    return explain_classes(
+        adapted.forest, reader.read(X), rules=reader.rules, n_threads=count_threads(n_jobs)
     )
 
 
@@ -153,7 +209,8 @@ def global_mdi(model: FittedModel) -> GlobalImportance:
     True
     """
     forest = adapt(model).forest
-    return global_importance(forest, impurity_drop(forest))
+    importance = global_importance(forest, impurity_drop(forest))
+    return replace(importance, note=caution(model, forest))
 
 
 def decompose_global(

@@ -41,6 +41,11 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         os.replace(temporary, target)
+    except OSError as error:
+        if str(error.filename) == str(temporary):
+            # Nobody asked for that name; the second one of a failed rename is no news either.
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
     finally:
         with suppress(OSError):
             temporary.unlink()

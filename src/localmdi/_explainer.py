@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance, TopFeatures
     from localmdi.typing import AnyArray, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = ["Explainer", "ModelRows", "explainer_of", "predict_rows"]
+__all__ = ["Explainer", "ModelRows", "caution", "explainer_of", "predict_rows"]
 
 # Values of a batch when the user does not say how many rows; and from how many features on a row is
 # kept without its zeros.
@@ -99,16 +99,20 @@ class Explainer:
     def __init__(self, model: FittedModel, *, measure: Measure = "drop") -> None:
         # The gain needs the distributions of the nodes, which their values are.
         adapted = adapt(model, values=measure == "gain")
-        self._set(adapted.forest, ModelRows(adapted), measure=measure)
+        note = caution(model, adapted.forest)
+        self._set(adapted.forest, ModelRows(adapted), measure=measure, note=note)
 
-    def _set(self, forest: Forest, reader: ModelRows, *, measure: Measure) -> None:
+    def _set(
+        self, forest: Forest, reader: ModelRows, *, measure: Measure, note: str | None = None
+    ) -> None:
         self.forest = forest
         self.measure: Measure = measure
+        self._note = note
         self._reader = reader
         self._packing = Packing(forest, credit_of(forest, measure))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.forest, self._reader, self.measure)
+        return _restore, (self.forest, self._reader, self.measure, self._note)
 
     def __repr__(self) -> str:
         return f"Explainer of a {self.forest!r}"
@@ -136,7 +140,10 @@ class Explainer:
         request = LocalRequest(
             count_threads(n_jobs), self._reader.rules, standard_error, output, out, progress
         )
-        return explain(self._packing, self._reader.read(X), request=request)
+        return self._noted(explain(self._packing, self._reader.read(X), request=request))
+
+    def _noted(self, result: LocalImportance) -> LocalImportance:
+        return result if self._note is None else replace(result, note=self._note)
 
     def iter_batches(
         self,
@@ -181,7 +188,7 @@ class Explainer:
     ) -> Iterator[LocalImportance]:
         for start in range(0, rows.shape[0], step):
             part = rows.part(start, min(start + step, rows.shape[0]))
-            yield explain(self._packing, part, request=request)
+            yield self._noted(explain(self._packing, part, request=request))
 
     def top(self, X: RowsLike, k: int, *, n_jobs: int | None = None) -> TopFeatures:
         """Return each row's k features with the largest absolute values, of any number.
@@ -296,15 +303,44 @@ def predict_rows(
     return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
-def explainer_of(adapted: AdaptedModel, measure: Measure = "drop") -> Explainer:
+def explainer_of(
+    adapted: AdaptedModel, measure: Measure = "drop", *, model: FittedModel | None = None
+) -> Explainer:
     """Return the explainer of a model that has been read already."""
-    return _restore(adapted.forest, ModelRows(adapted), measure)
+    note = None if model is None else caution(model, adapted.forest)
+    return _restore(adapted.forest, ModelRows(adapted), measure, note)
+
+
+def caution(model: FittedModel, forest: Forest) -> str | None:
+    """Return what a reader of a model's importances must know so as not to misread them.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> model = RandomForestRegressor(2).fit([[0.0], [1.0]], [[0.0, 0.0], [1.0, 100.0]])
+    >>> caution(model, adapt(model).forest)
+    'mean over 2 targets, each in its own unit; scale targets alike to compare what they add.'
+    """
+    if isinstance(model, type(forest)):
+        return None
+    if forest.boosted and forest.unit == "variance":
+        return (
+            "each tree fits what the trees before it left over: this is variance of that, not of "
+            "the target."
+        )
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    n_targets = int(getattr(last, "n_outputs_", 1) or 1)
+    if n_targets < 2:
+        return None
+    units = "" if forest.classes is not None else ", each in its own unit"
+    advice = "" if forest.classes is not None else "; scale targets alike to compare what they add"
+    return f"mean over {n_targets} targets{units}{advice}."
 
 
 def _restore(*state: Any) -> Explainer:
-    forest, reader, measure = state
+    forest, reader, measure, note = state
     explainer = Explainer.__new__(Explainer)
-    explainer._set(forest, reader, measure=measure)
+    explainer._set(forest, reader, measure=measure, note=note)
     return explainer
 
 

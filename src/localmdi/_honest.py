@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = ["honest_global_mdi", "honest_mdi"]
+__all__ = ["honest_global_mdi", "honest_mdi", "out_of_bag_values"]
 
 Result = TypeVar("Result")
 
@@ -184,6 +184,34 @@ def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
     return source.measured(
         lambda data: honest_global(source.packing, data, request=request, over=over)
     )
+
+
+def out_of_bag_values(
+    model: FittedModel, X: RowsLike, *, y: ArrayLike, n_jobs: int | None = None
+) -> FloatArray:
+    """Return for each training row the mean value of the leaves in trees that have not seen it.
+
+    Shares of the classes or a number; NaN for a row that every tree has seen.
+    """
+    source = _Source(model, X, y=y, sample_weight=None, held_out=None)
+    forest = source.packing.forest
+    value, n_rows = forest.statistic("value"), source.rows.shape[0]
+    n_threads = count_threads(n_jobs)
+
+    def mean(held_out: HeldOut) -> FloatArray:
+        total, weight = np.zeros((n_rows, value.shape[1])), np.zeros((n_rows, 1))
+        blocks = source.packing.leaf_blocks(
+            held_out.rows, held_out.rules, n_threads=n_threads, batch_rows=n_rows
+        )
+        for block in blocks:
+            counts = held_out.weights(block) > 0
+            for tree, (leaf, unseen) in enumerate(zip(block.leaf.T, counts, strict=True)):
+                amount = forest.tree_weight[block.trees.start + tree] * unseen[:, None]
+                total += amount * value[leaf]
+                weight += amount
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+
+    return source.measured(mean)
 
 
 class _Source:

@@ -8,12 +8,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["clean", "count", "cut", "one_line", "quote_names", "with_unit"]
+__all__ = [
+    "cell_number",
+    "clean",
+    "count",
+    "cut",
+    "number_text",
+    "one_line",
+    "power_of_ten",
+    "quote_names",
+    "with_unit",
+]
 
 # Lone surrogates cannot be written as UTF-8; controls can move a terminal's cursor, and HTML and
 # some of matplotlib's backends refuse them.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_IRREGULAR = {"category": "categories", "entry": "entries", "index": "indices", "leaf": "leaves"}
+_MINUS = "\N{MINUS SIGN}"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WHOLE = 1e8
+_IRREGULAR = {
+    "category": "categories",
+    "class": "classes",
+    "entry": "entries",
+    "index": "indices",
+    "leaf": "leaves",
+}
 
 
 def clean(text: object) -> str:
@@ -64,6 +83,51 @@ def count(n: int, noun: str) -> str:
     before, _, last = noun.rpartition(" ")
     plural = _IRREGULAR.get(last, f"{last}s")
     return f"{n:,} {before} {plural}" if before else f"{n:,} {plural}"
+
+
+def power_of_ten(power: int) -> str:
+    """Return what stands behind a number that is given in such a power.
+
+    Examples
+    --------
+    >>> power_of_ten(-12)
+    '× 10⁻¹²'
+    """
+    return f"\N{MULTIPLICATION SIGN} 10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def number_text(value: float, digits: int = 4) -> str:
+    """Return a number as a person writes it: thousands apart, powers of ten for very large ones.
+
+    Examples
+    --------
+    >>> number_text(5930.2), number_text(0.12345678), number_text(-7.79e9), number_text(2e-5, 3)
+    ('5,930', '0.1235', '−7.79 × 10⁹', '2 × 10⁻⁵')
+    """
+    size = abs(value)
+    if not 0 < size < float("inf"):
+        text = "0" if size == 0 else "∞" if size == float("inf") else "missing"
+    elif 1e-4 <= size < 1e7:
+        whole = len(str(int(size))) if size >= 1 else 0
+        text = f"{size:,.0f}" if whole >= digits else f"{size:.{digits}g}"
+    else:
+        factor, power = f"{size:.{digits - 1}e}".split("e")
+        short = factor.rstrip("0").rstrip(".")
+        text = f"{short} {power_of_ten(int(power))}"
+    return f"{_MINUS}{text}" if value < 0 and text != "0" else text
+
+
+def cell_number(value: float) -> str:
+    """Return a number of the user's own: whole ones, which may be years or names, as they are.
+
+    Examples
+    --------
+    >>> cell_number(2024.0), cell_number(151.00000000000068), cell_number(0.1234567)
+    ('2024', '151', '0.1235')
+    """
+    if abs(value) < _WHOLE and float(value).is_integer():
+        return str(int(value)).replace("-", _MINUS)
+    return number_text(value)
 
 
 def with_unit(number: str, symbol: str) -> str:

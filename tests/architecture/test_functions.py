@@ -34,6 +34,7 @@ FIXED_IN_API = {
     "infinite_mdi",
     "is_locally_relevant",
     "local_game",
+    "local_mdi",
     "local_relevance",
     "mutual_information",
     "population_local_mdi",

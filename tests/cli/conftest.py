@@ -81,4 +81,5 @@ def pages(monkeypatch):
         written.append({"result": result, "path": path, **options})
 
     monkeypatch.setattr(localmdi.report, "write_report", write_report)
+    monkeypatch.setattr(localmdi.report.write, "write_sample", write_report)
     return written

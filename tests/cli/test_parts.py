@@ -114,10 +114,10 @@ def test_cells_that_do_not(cells, kind, said):
 
 def test_uncertainty_that_rises_is_shown_as_such():
     row = {"row": 3, "baseline": 1.0, "residual": 1.5, "values": {"a": -0.75, "b": 0.25}}
-    assert show_row(row, unit="bits")[2:4] == [" +0.7500  a", f" {MINUS}0.2500  b"]
+    assert show_row(row, unit="bits")[2:4] == [f"  {MINUS}0.7500  a (raised it)", "   0.2500  b"]
     many = {f"x{i}": 0.1 for i in range(8)}
     told = show_row({"row": 0, "baseline": 0.8, "residual": 0.0, "values": many}, unit="bits")
-    assert told[-2] == f" {MINUS}0.3000  3 other features together"
+    assert told[-2] == "  0.3000  3 other features together"
 
 
 def test_a_row_in_a_unit_without_a_symbol():
@@ -125,19 +125,20 @@ def test_a_row_in_a_unit_without_a_symbol():
     told = show_row({**row, "prediction": 31.000000000000014}, unit="gini")
     assert told[0] == "Row 0, target 31, predicted 31"
     assert told[1] == "  0.5000 Gini impurity before anything is known"
-    assert told[-1] == "  0.0000 left"
+    assert told[-1] == "  0.0000 Gini impurity left"
     result = LocalImportance(
         np.ones((1, 1)), 2.0, residual=np.ones(1), unit="variance", feature_names=("a",), n_trees=1
     )
     assert show_total(result, 0.5, baseline=2.0) == [
-        "Variance before anything is known: 2.0000; left on average: 0.5000",
+        "Variance before anything is known: 2.0000 (standard deviation 1.414); left on average: "
+        "0.5000 (25% of it)",
         "Mean variance removed by each feature",
     ]
 
 
 def test_a_measure_without_an_account():
     row = {"row": 0, "values": {"a": 0.5}}
-    assert show_row(row, unit="bits", measure="gain") == ["Row 0", " +0.5000  a"]
+    assert show_row(row, unit="bits", measure="gain") == ["Row 0", "  0.5000  a"]
     result = LocalImportance(
         np.ones((1, 1)), None, residual=None, unit="bits", feature_names=("a",), n_trees=1,
         measure="gain",

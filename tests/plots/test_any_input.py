@@ -170,7 +170,7 @@ class TestLabels:
 
     def test_words_for_values(self):
         assert cell_text(-5) == "\N{MINUS SIGN}5"
-        assert cell_text(10**12) == "1e+12"
+        assert cell_text(10**12) == "1 \N{MULTIPLICATION SIGN} 10¹²"
         assert cell_text(True) == "True"
         assert cell_text(None) == "missing"
         assert cell_text("a very long category") == "a very …tegory"
@@ -182,7 +182,7 @@ class TestLabels:
     def test_numbers(self):
         assert format_value(-0.0001, 1.0) == "0.00"
         assert format_value(0.0, 0.0) == "0"
-        assert format_value(1234567.0, 9e6) == "1.23e+06"
+        assert format_value(1234567.0, 9e6) == "1,234,567"
 
 
 LOCAL = cases.local()

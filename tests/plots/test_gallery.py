@@ -15,6 +15,13 @@ def test_eight_programs():
     assert len(PROGRAMS) == 8
 
 
+def test_doubt_is_what_unseen_rows_show():
+    """Nothing is left at the leaves of fully grown trees, whatever the trees' votes are."""
+    code = next(path for path in PROGRAMS if "medical" in path.name).read_text(encoding="utf-8")
+    assert "What is left at the leaves is doubt" not in code
+    assert "np.argsort(-honest.residual)" in code
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_program(path):

@@ -39,7 +39,7 @@ def test_waterfall_bars_start_at_zero():
 def test_waterfall_numbers_are_the_values():
     display = WaterfallDisplay.from_result(gains(n_rows=1, n_features=1))
     (number,) = display.ax_.texts
-    assert number.get_text() == f"+{display.values[0]:.3f}"
+    assert number.get_text() == f"{display.values[0]:.3f}"
 
 
 def test_waterfall_sums_only_what_is_there():

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import localmdi as lm
+from localmdi._text import number_text
 from localmdi.report import write, write_report
 from report.samples import HOSTILE, make_result, unpack, unpack_column, unpack_values, written_data
 
@@ -197,7 +198,7 @@ def test_additivity_of_a_forest_without_bootstrap(write_page):
     )
     assert adds_up
     assert same
-    assert f"over 150 rows: {result.additivity_error():.2g} bits" in rows
+    assert f"over 150 rows: {number_text(result.additivity_error(), 2)} bits" in rows
     assert "over 4 features" in mean
 
 

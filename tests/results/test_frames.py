@@ -89,6 +89,7 @@ def test_shap_with_a_baseline_per_row(make_local):
 
 
 PLAIN = np.arange(12.0).reshape(3, 4)
+NAMES = ["age", "sex_f", "dose", "sex_m"]
 
 
 @QUIET_SHAP
@@ -98,8 +99,8 @@ PLAIN = np.arange(12.0).reshape(3, 4)
         PLAIN,
         csr_array(PLAIN),
         pd.DataFrame(PLAIN),
-        pl.DataFrame(PLAIN),
-        pa.table({str(i): c for i, c in enumerate(PLAIN.T)}),
+        pl.DataFrame(PLAIN, schema=NAMES),
+        pa.table(dict(zip(NAMES, PLAIN.T, strict=True))),
     ],
     ids=["array", "sparse", "pandas", "polars", "pyarrow"],
 )

@@ -156,12 +156,14 @@ def test_group_by_hand(local, as_dense):
     assert grouped.additivity_error() == 0.0
 
 
-def test_group_drops_what_no_longer_fits(make_local):
+def test_a_renamed_feature_keeps_its_error_and_its_data(make_local):
     result = make_local(
         standard_error=np.ones((3, 4)), mean_standard_error=np.ones(4), data=np.zeros((3, 4))
     ).group({"a": ["age"]})
     assert result.feature_names == ("a", "sex_f", "dose", "sex_m")
-    assert result.standard_error is result.mean_standard_error is result.data is None
+    assert (result.standard_error == 1).all()
+    assert (result.mean_standard_error == 1).all()
+    assert (result.data == 0).all()
 
 
 def test_groups_may_take_the_name_of_a_member_and_of_a_member_elsewhere(local, as_dense):

@@ -107,7 +107,7 @@ def test_nothing_to_add_up_to(gain):
 def test_repr(gain, make_local):
     head, *rest = repr(gain).splitlines()
     assert head == "LocalImportance (gain, honest): 3 rows, 4 features, 10 trees, in bits"
-    assert rest[0] == "  largest by mean |value|:"
+    assert rest[0] == "  largest by mean value:"
     assert repr(gain.mean()).startswith("GlobalImportance (gain, honest): 4 features, 10 trees")
     assert repr(make_local(honest=True)).startswith("LocalImportance (honest): ")
 

@@ -127,14 +127,15 @@ def test_everything_that_belongs_to_rows_is_selected(make_local):
 
 
 PLAIN = np.arange(12.0).reshape(3, 4)
+NAMES = ["age", "sex_f", "dose", "sex_m"]
 TABLES = {
     "array": np.asarray,
     "csr": csr_array,
     "csc": csc_array,
     "coo": coo_array,
     "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": lambda x: pa.table({str(i): c for i, c in enumerate(x.T)}),
+    "polars": lambda x: pl.DataFrame(x, schema=NAMES),
+    "pyarrow": lambda x: pa.table(dict(zip(NAMES, x.T, strict=True))),
 }
 
 

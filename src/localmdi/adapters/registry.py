@@ -177,7 +177,7 @@ def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
     if forest is not None:
         return AdaptedModel(
             forest=forest,
-            in_bag_steps=partial(_own_steps, model, forest.n_trees),
+            in_bag_steps=partial(_own_steps, model, forest),
             input_names=_input_names(model),
             n_features_in=forest.n_features,
             # The nodes of a forest say where missing values go, whichever form the rows have.
@@ -234,7 +234,7 @@ def _adapt_members(model: Any, *, values: bool) -> AdaptedModel:
     )
     return AdaptedModel(
         forest=forest,
-        in_bag_steps=partial(_no_training_rows, type(model).__name__),
+        in_bag_steps=partial(_no_training_rows, type(model).__name__, forest),
         input_names=_input_names(model),
         n_features_in=forest.n_features,
         sparse_missing=True,
@@ -264,17 +264,26 @@ def _input_names(model: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(map(str, names))
 
 
-def _own_steps(model: Any, n_trees: int) -> list[list[Step]]:
+def _own_steps(model: Any, forest: Forest) -> list[list[Step]]:
     """Return what a model tells itself about the rows that its trees counted."""
     if not hasattr(model, "__row_counts__"):
-        _no_training_rows(type(model).__name__)
-    return [[CountsStep(partial(model.__row_counts__, tree))] for tree in range(n_trees)]
+        _no_training_rows(type(model).__name__, forest)
+    return [[CountsStep(partial(model.__row_counts__, tree))] for tree in range(forest.n_trees)]
 
 
-def _no_training_rows(name: str) -> NoReturn:
+def _no_training_rows(name: str, forest: Forest) -> NoReturn:
+    advice = (
+        "Pass the fitted scikit-learn model, or for honest values rows that no tree has seen: "
+        "held_out=(X, y)."
+    )
+    if forest.boosted:
+        criterion = "squared_error" if forest.classes is None else "entropy"
+        advice = (
+            "Use local_mdi of its trees with the statistics of these rows: "
+            f"as_forest(model).with_statistics(X, y, criterion={criterion!r})."
+        )
     raise UnsupportedModelError(
-        f"a {name} does not record the weights of the training rows in each tree. "
-        "Pass the fitted scikit-learn model."
+        f"a {name} does not record the weights of the training rows in each tree. {advice}"
     )
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from localmdi._criteria import unit_of
-from localmdi._text import clean, count, cut, one_line, with_unit
+from localmdi._text import cell_number, clean, count, cut, number_text, one_line, with_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +37,8 @@ _LONGEST_PATH = 80
 _BAR = 24
 _MOST_COLUMNS = 20
 _NAMED = 5
+# Larger numbers have thousands, and no decimals.
+_WITH_DECIMALS = 1000
 
 
 class Console:
@@ -146,6 +148,9 @@ def show_total(
         return lines
     levels = (baseline, residual)
     before, left = (with_unit(_number(value), named.symbol) for value in levels)
+    if result.unit == "variance" and baseline > 0:
+        before += _deviation(baseline, result.unit)
+        left += f" ({residual / baseline:.0%} of it)"
     capital = f"{quantity[0].upper()}{quantity[1:]}"
     really = "really left" if result.honest else "left"
     return [f"{capital} before anything is known: {before}; {really} on average: {left}", *lines]
@@ -195,6 +200,8 @@ def show_row(
 ) -> list[str]:
     r"""Return a row's way from the impurity at the root down to what is left.
 
+    Values are those of the result: positive ones removed impurity.
+
     Examples
     --------
     >>> row = {"row": 0, "baseline": 1.0, "residual": 0.25, "values": {"sex": 0.75, "age": 0.0},
@@ -202,35 +209,46 @@ def show_row(
     >>> print(*show_row(row, unit="bits"), sep="\n")
     Row 0, predicted yes
       1.0000 bits of uncertainty before anything is known
-     −0.7500  sex = f
-     −0.0000  age
+      0.7500  sex = f
+      0.0000  age
       0.2500 bits left
     """
     named = unit_of(unit)
-    of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
     values = row["values"]
-    change = _change if measure == "drop" else _gain
     names = sorted(values, key=lambda name: -abs(values[name]))
+    amounts = [values[name] for name in names[:most]]
+    if names[most:]:
+        amounts.append(sum(values[name] for name in names[most:]))
+    levels = [row[level] for level in ("baseline", "residual") if level in row]
+    width = max((len(_number(value)) for value in [*amounts, *levels]), default=0)
+    lines = [_row_head(row)]
+    if "baseline" in row:
+        of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
+        before = f"{of_quantity}{_deviation(row['baseline'], unit)} before anything is known"
+        lines.append(f"  {_number(row['baseline']):>{width}} {before}")
+    data = row.get("data") or {}
+    for name, amount in zip(names[:most], amounts, strict=False):
+        known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
+        raised = " (raised it)" if amount < 0 and measure == "drop" else ""
+        lines.append(f"  {_number(amount):>{width}}  {_short(name)}{known}{raised}")
+    if names[most:]:
+        together = f"{count(len(names) - most, 'other feature')} together"
+        lines.append(f"  {_number(amounts[-1]):>{width}}  {together}")
+    if "residual" in row:
+        what = named.symbol or named.quantity
+        left = "really left" if honest else "left"
+        number = f"{_number(row['residual']):>{width}}"
+        lines.append(f"  {number} {what} {left}")
+    return lines
+
+
+def _row_head(row: Mapping[str, Any]) -> str:
     head = [f"Row {row['row']}"]
     if row.get("target") is not None:
         head.append(f"target {_short(_cell(row['target']))}")
     if row.get("prediction") is not None:
         head.append(f"predicted {_short(_cell(row['prediction']))}")
-    lines = [", ".join(head)]
-    if "baseline" in row:
-        lines.append(f"  {_number(row['baseline'])} {of_quantity} before anything is known")
-    data = row.get("data") or {}
-    for name in names[:most]:
-        known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
-        lines.append(f" {change(values[name])}  {_short(name)}{known}")
-    rest = names[most:]
-    if rest:
-        total = sum(values[name] for name in rest)
-        lines.append(f" {change(total)}  {count(len(rest), 'other feature')} together")
-    if "residual" in row:
-        left = "really left" if honest else "left"
-        lines.append(f"  {with_unit(_number(row['residual']), named.symbol)} {left}")
-    return lines
+    return ", ".join(head)
 
 
 def show_columns(about: Mapping[str, Any]) -> list[str]:
@@ -291,19 +309,15 @@ def _short(text: Any, limit: int = _LONGEST_NAME) -> str:
 
 
 def _number(value: float) -> str:
-    text = f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
+    text = f"{value:.4f}" if abs(value) < _WITH_DECIMALS else number_text(value)
     return text.replace("-0.0000", "0.0000").replace("-", "\N{MINUS SIGN}")
 
 
-def _change(value: float) -> str:
-    """Return what a feature did to the impurity: a positive value removed some."""
-    sign = "\N{MINUS SIGN}" if value >= 0 else "+"
-    return f"{sign}{_number(abs(value))}"
-
-
-def _gain(value: float) -> str:
-    sign = "+" if value >= 0 else "\N{MINUS SIGN}"
-    return f"{sign}{_number(abs(value))}"
+def _deviation(value: float, unit: str) -> str:
+    """Return the standard deviation behind a variance: in the unit of the target."""
+    if unit != "variance" or not value >= 0:
+        return ""
+    return f" (standard deviation {number_text(math.sqrt(value))})"
 
 
 def _cell(value: Any) -> str:
@@ -311,7 +325,7 @@ def _cell(value: Any) -> str:
 
     if is_missing(value):
         return "missing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return cell_number(value) if isinstance(value, float) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, cut, quote_names
+from localmdi.cli.quality import RunningQuality
 from localmdi.cli.tables.kinds import Kind
 from localmdi.cli.tables.model_columns import as_array
 from localmdi.cli.tables.row_selection import Reservoir
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
+    from localmdi.report.write import Whole
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
@@ -133,13 +135,25 @@ class Summary:
         self._baseline = 0.0
         self._residual = 0.0
         self._reservoir: Reservoir[Explained] | None = None
+        self._quality: RunningQuality | None = None
         if sample:
             self._reservoir = Reservoir(sample, seed=seed, concat=Explained.concat)
+
+    def judge(self, *, is_classifier: bool) -> None:
+        """Measure from now on how well rows with a target are predicted."""
+        self._quality = RunningQuality(is_classifier=is_classifier)
+
+    @property
+    def quality(self) -> dict[str, float]:
+        """How well the rows are predicted; empty if that is not known."""
+        return {} if self._quality is None else self._quality.describe()
 
     def add(self, part: Explained) -> None:
         """Add the next rows."""
         import numpy as np
 
+        if self._quality is not None and part.prediction is not None and part.target is not None:
+            self._quality.add(part.prediction, part.target)
         if self.result is None:
             # Only what the rows have in common is needed.
             self.result = replace(part.result, data=None)[:0]
@@ -173,6 +187,13 @@ class Summary:
     def mean_residual(self) -> float | None:
         """Mean impurity that is left; None for a measure without such an account."""
         return None if self.result.baseline is None else self._residual / self.n_rows
+
+    @property
+    def whole(self) -> Whole:
+        """All rows, for the report of a sample of them."""
+        from localmdi.report.write import Whole
+
+        return Whole(self.n_rows, self.mean)
 
     def sample(self) -> Explained:
         """Return the rows drawn at random."""
@@ -262,7 +283,7 @@ class TableModel:
         try:
             result = self.explainer(self.read(frame), n_jobs=self._jobs)
         except ValueError as error:
-            raise ValueError(self._with_column_name(str(error))) from error
+            raise ValueError(self._with_column_name(str(error), frame)) from error
         if self.columns.transformed:
             result = replace(result, data=None, frame_type="pyarrow", row_labels=None)
         else:
@@ -304,8 +325,17 @@ class TableModel:
         rows = reader.read(X)
         return _one_column(predict_rows(packing, rows, rules=reader.rules, n_jobs=self._jobs))
 
-    def _with_column_name(self, message: str) -> str:
-        """Name the column where the check of the values only has its number."""
+    def _with_column_name(self, message: str, frame: Any) -> str:
+        """Name the column where the check of the values only has its number, or only the value."""
+        text = re.search(r"could not convert string to float: '(.*)'", message)
+        if text is not None:
+            for column, cells in zip(frame.column_names, frame.columns, strict=True):
+                if text[1] in map(str, cells.unique().to_pylist()):
+                    return (
+                        f"column {quote_names([column])} must hold numbers, as in the rows that "
+                        f"the model was fitted to; got {quote_names([text[1]])}. Correct it, or "
+                        "leave the cell empty if the value is missing."
+                    )
         names = self.forest.names_for(None) if self.columns.transformed else self.columns.names
 
         def name(found: re.Match[str]) -> str:

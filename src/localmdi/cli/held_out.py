@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localmdi._text import count
 from localmdi.cli.explained import Explained
+from localmdi.cli.quality import quality_of
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns
 from localmdi.cli.tables.row_selection import no_rows
@@ -68,21 +69,26 @@ class Trust(NamedTuple):
     importance : GlobalImportance or None
         Honest importances of the features; None for plain values.
     quality : dict of str to float
-        How well unseen rows are predicted; empty if that is not known.
+        How well rows are predicted; empty if that is not known.
+    unseen : bool
+        Whether the trees have not seen the rows that the quality is of.
     from_table : bool
         Whether plain values come from the rows of the table.
     """
 
     importance: GlobalImportance | None = None
     quality: Mapping[str, float] = MappingProxyType({})
+    unseen: bool = True
     from_table: bool = False
 
     @classmethod
-    def of(cls, model: TableModel | HeldOutModel) -> Trust:
-        """Return what a model knows."""
+    def of(
+        cls, model: TableModel | HeldOutModel, quality: Mapping[str, float] | None = None
+    ) -> Trust:
+        """Return what a model knows; `quality` is that of the predictions of the shown rows."""
         if isinstance(model, HeldOutModel):
             return cls(model.importance, model.quality)
-        return cls(from_table=model.from_table)
+        return cls(quality=quality or {}, unseen=False, from_table=model.from_table)
 
     def describe(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -98,7 +104,8 @@ class Trust(NamedTuple):
             }
             lines = zip(*columns.values(), strict=True)
             features = [dict(zip(columns, line, strict=True)) for line in lines]
-        return {"features": features, "quality": dict(self.quality) or None}
+        quality = {**self.quality, "unseen": self.unseen} if self.quality else None
+        return {"features": features, "quality": quality}
 
     def lines(self) -> list[str]:
         """Return what to say in words.
@@ -118,13 +125,23 @@ class Trust(NamedTuple):
             "which trees know more than about new ones."
         ]
         quality = self.quality
+        if not quality:
+            return lines
         if "r2" in quality:
-            lines.append(f"Unseen rows are predicted with R² {quality['r2']:.3f}.")
-        elif quality:
+            measured = f"R² {quality['r2']:.3f}"
+        else:
+            measured = (
+                f"accuracy {quality['accuracy']:.3f} (always the most frequent class: "
+                f"{quality['most_frequent']:.3f})"
+            )
+        if "brier" in quality:
+            measured += f" and Brier score {quality['brier']:.3f}"
+        if self.unseen:
+            lines.append(f"Unseen rows are predicted with {measured}.")
+        else:
             lines.append(
-                f"Unseen rows are predicted with accuracy {quality['accuracy']:.3f} (always the "
-                f"most frequent class: {quality['most_frequent']:.3f}) and Brier score "
-                f"{quality['brier']:.3f}."
+                f"These rows are predicted with {measured}; the trees may have learned from them, "
+                "and new rows are then predicted worse."
             )
         return lines
 
@@ -310,6 +327,8 @@ def fit_halves(
         for model, half in zip(fitted, halves, strict=True)
     ]
 
+    classes = None if target.task == "regression" else fitted[0].classes_
+
     def expect(frame: Any, rows: IntArray) -> FloatArray:
         """Return what trees that have not seen a row expect: shares of the classes, or a number."""
         unseen = np.stack([~np.isin(rows, training.rows[half]) for half in halves], axis=1)
@@ -320,10 +339,8 @@ def fit_halves(
 
     def predict_rows(frame: Any, rows: IntArray) -> AnyArray:
         mean = expect(frame, rows)
-        if target.task == "regression":
-            return mean[:, 0]
-        labels: AnyArray = fitted[0].classes_[mean.argmax(axis=1)]
-        return labels
+        found: AnyArray = mean[:, 0] if classes is None else classes[mean.argmax(axis=1)]
+        return found
 
     return HeldOutModel(
         parts,
@@ -333,7 +350,7 @@ def fit_halves(
         predict=predict_rows if predict else None,
         measure=measure,
         jobs=settings.jobs,
-        quality=_quality(target, expect(frame, training.rows)),
+        quality=quality_of(target.values, expect(frame, training.rows), classes=classes),
     )
 
 
@@ -349,20 +366,23 @@ def use_out_of_bag(
 
     None, and a note that says why, if they do not: then only plain values are possible.
     """
+    from localmdi._honest import out_of_bag_values
     from localmdi.exceptions import LocalMDIError
 
     part = _read_whole(model, table, settings=settings, console=console)
     if part is None:
         return None
     try:
+        expected = out_of_bag_values(part.model, part.X, y=part.y, n_jobs=settings.jobs)
         honest = HeldOutModel(
             [part],
             model.columns,
             forest=model.forest,
             read=model.read,
-            predict=lambda frame, rows: model.predict(frame),
+            predict=_predict_out_of_bag(model, part, expected=expected),
             measure=measure,
             jobs=settings.jobs,
+            quality=quality_of(part.y, expected, classes=_labels(model)),
         )
     except (LocalMDIError, ValueError) as error:
         console.note(f"plain values, because honest ones are not possible: {error}")
@@ -371,6 +391,33 @@ def use_out_of_bag(
         console.note("plain values, because rows that every tree has seen have no honest ones.")
         return None
     return honest
+
+
+def _labels(model: TableModel) -> AnyArray | None:
+    classes = model.forest.classes
+    return None if classes is None else classes[0]
+
+
+def _predict_out_of_bag(
+    model: TableModel, part: Part, *, expected: FloatArray
+) -> Callable[[Any, IntArray], AnyArray | None]:
+    """Return a function that predicts a row by the trees that have not seen it."""
+    import numpy as np
+
+    labels = _labels(model)
+    known = expected[:, 0] if labels is None else labels[expected.argmax(axis=1)]
+
+    def predict(frame: Any, rows: IntArray) -> AnyArray | None:
+        found = model.predict(frame)
+        if found is None:
+            return None
+        place = np.searchsorted(part.rows, rows)
+        held = np.isin(rows, part.rows)
+        found = found.astype(np.result_type(found.dtype, known.dtype))
+        found[held] = known[place[held]]
+        return found
+
+    return predict
 
 
 def _read_whole(
@@ -403,8 +450,6 @@ def _read_whole(
         console.note(too_few(int(known.sum())))
         return None
     frame = convert_columns(whole.select(features), model.columns.kinds).filter(pa.array(known))
-    if model.predict(frame.slice(0, 1)) is not None:
-        console.note("predictions are those of all trees, which may have seen the rows.")
     labels = np.array(y[known].tolist())
     return Part(model.model, model.read(frame), labels, np.flatnonzero(known), held_out=False)
 
@@ -439,20 +484,3 @@ def _expected(model: Any, frame: Any) -> FloatArray:
     else:
         shares = np.asarray(model.predict(frame))[:, None]
     return shares
-
-
-def _quality(target: Target, expected: FloatArray) -> dict[str, float]:
-    """Return how well rows are predicted by trees that have not seen them."""
-    import numpy as np
-
-    if target.task == "regression":
-        y = target.values.astype(np.float64)
-        error = float(((y - expected[:, 0]) ** 2).mean())
-        return {"r2": 1.0 - error / float(y.var())}
-    classes, code = np.unique(target.values, return_inverse=True)
-    truth = np.eye(len(classes))[code]
-    return {
-        "accuracy": float((expected.argmax(axis=1) == code).mean()),
-        "most_frequent": float(truth.mean(axis=0).max()),
-        "brier": float(((expected - truth) ** 2).sum(axis=1).mean()),
-    }

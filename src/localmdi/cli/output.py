@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from localmdi.cli.explained import Explained
     from localmdi.forest import Forest
+    from localmdi.report.write import Whole
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import AnyArray
 
@@ -161,20 +162,26 @@ def write_page(
     global_importance: GlobalImportance | None,
     title: str,
     notes: Sequence[str],
+    whole: Whole | None = None,
 ) -> None:
-    """Write the report of these rows."""
-    from localmdi.report import write_report
+    """Write the report of these rows, which have the numbers that they have in the file.
 
-    write_report(
-        part.result,
-        path,
-        global_importance=global_importance,
-        prediction=None if part.prediction is None else part.prediction.tolist(),
-        target=None if part.target is None else part.target.tolist(),
-        title=title,
-        notes=tuple(notes),
-        max_shape=(REPORT_ROWS, _REPORT_FEATURES),
-    )
+    `whole` describes all explained rows, if these are some of them.
+    """
+    from localmdi.report import write, write_report
+
+    result = replace(part.result, row_labels=part.rows)
+    content: dict[str, Any] = {
+        "global_importance": global_importance,
+        "prediction": None if part.prediction is None else part.prediction.tolist(),
+        "target": None if part.target is None else part.target.tolist(),
+        "title": title,
+        "notes": tuple(notes),
+    }
+    if whole is not None and len(result) < whole.n_rows:
+        write.write_sample(result, path, whole=whole, **content)
+    else:
+        write_report(result, path, max_shape=(REPORT_ROWS, _REPORT_FEATURES), **content)
 
 
 def global_importance_of(forest: Forest, result: LocalImportance) -> GlobalImportance | None:

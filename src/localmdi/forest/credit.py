@@ -85,7 +85,8 @@ def impurity_drop(forest: Forest) -> Credit:
     if forest.unit is None:
         raise MissingStatisticsError(
             "the forest must say what its impurities measure; its criterion is None. "
-            "Build it with criterion=..., or use forest.with_statistics(X, y, criterion=...)."
+            "Build it with criterion=..., or use forest.with_statistics(X, y, criterion='entropy') "
+            "(for numbers 'squared_error')."
         )
     amount = np.empty(forest.n_nodes)
     _core.edge_drops(forest.node_table, impurity, amount)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from localmdi import _core
-from localmdi._criteria import find_criterion
+from localmdi._criteria import criterion_names, find_criterion
 from localmdi._text import clean, count, cut
 from localmdi._validation import default_names
 from localmdi.exceptions import FileFormatError, MissingStatisticsError
@@ -268,10 +268,25 @@ class Forest:
         array: FloatArray | None = getattr(self, field)
         if array is None:
             raise MissingStatisticsError(
-                f"the nodes must have {field}; got a forest without it. Compute it from rows with "
-                "forest.with_statistics(X, y), or for boosted trees with_gradients(model, X, y)."
+                f"the nodes must have {field}; got a forest without it. {self._advice(field)}"
             )
         return array
+
+    def _advice(self, field: str) -> str:
+        """Say how to get a statistic."""
+        if field == "value":
+            return (
+                "Keep it with as_forest(model), or compute it from rows with "
+                "forest.with_statistics(X, y, criterion=...)."
+            )
+        # A criterion for the kind of target that the model has.
+        numbers = self.criterion is None and self.classes is None
+        fitting = self.criterion if self.criterion in criterion_names(computed=True) else None
+        criterion = fitting or ("squared_error" if numbers else "entropy")
+        return (
+            "Compute it from rows with as_forest(model).with_statistics(X, y, "
+            f"criterion={criterion!r}), or for boosted trees with_gradients(model, X, y)."
+        )
 
     def with_statistics(
         self,

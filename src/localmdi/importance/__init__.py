@@ -1,6 +1,8 @@
 """The measures: a forest, and rows where the measure is local, become a result."""
 
+from localmdi.importance.by_class import explain_classes
 from localmdi.importance.decompose import decompose
+from localmdi.importance.direction import follow_prediction
 from localmdi.importance.global_ import global_importance
 from localmdi.importance.honest import (
     HeldOut,
@@ -18,6 +20,8 @@ __all__ = [
     "LocalRequest",
     "decompose",
     "explain",
+    "explain_classes",
+    "follow_prediction",
     "global_importance",
     "honest_at",
     "honest_global",

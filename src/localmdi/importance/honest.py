@@ -341,12 +341,18 @@ class _Source:
         return global_importance(forest, replace(credit, amount=amount, remainder=None))
 
 
+def _fitting(forest: Forest) -> str:
+    """Return a criterion for the kind of target that the trees predict."""
+    return "squared_error" if forest.classes is None else "entropy"
+
+
 def _laws_of(forest: Forest, measure: Measure) -> Laws:
     if forest.boosted and forest.aggregation == "sum":
         raise UnsupportedModelError(
             "honest values need trees whose nodes tell about the target; these are boosted: each "
-            "tree predicts what the ones before it left. Use as_forest(model).with_statistics(X, "
-            "y, criterion=...) with what fit got."
+            "tree predicts what the ones before it left. Use "
+            f"as_forest(model).with_statistics(X, y, criterion={_fitting(forest)!r}) with what fit "
+            "got."
         )
     laws = find_laws(forest, impurity_drop(forest))
     several = 1 if forest.classes is None else len(forest.classes)
@@ -357,7 +363,8 @@ def _laws_of(forest: Forest, measure: Measure) -> Laws:
     raise MissingStatisticsError(
         "honest values need the distribution of the target at every node, by criterion entropy, "
         "gini or squared_error; this forest does not have it. Explain its members one by one, or "
-        "use forest.with_statistics(X, y) first."
+        f"use as_forest(model).with_statistics(X, y, criterion={_fitting(forest)!r}) and rows "
+        "that no tree has seen, held_out=(X, y)."
     )
 
 

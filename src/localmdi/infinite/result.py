@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localmdi.results import LocalImportance
-from localmdi.results.axes import is_everything, split_key
+from localmdi.results.axes import split_key
+from localmdi.results.own_data import is_everything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +43,7 @@ class InfiniteImportance(LocalImportance):
     >>> infinite_mdi([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     InfiniteImportance: 4 rows, 2 features, in bits
       baseline 1, mean residual 0
-      largest by mean |value|:
+      largest by mean value:
         x0  0.5
         x1  0.5
     """

@@ -18,7 +18,7 @@ from localmdi.plots.canvas import (
     write_title,
 )
 from localmdi.plots.captions import elide, feature_labels
-from localmdi.plots.colours import DIVERGING, contrast, palette
+from localmdi.plots.colours import contrast, diverging, palette
 from localmdi.plots.result_parts import check_rows
 from localmdi.results import LocalImportance
 from localmdi.results.fields import dense
@@ -202,7 +202,7 @@ class AgreementDisplay:
         n_names = len(self.names)
         size = font_size(ax, 2 * n_names)
         labels = feature_labels(self.names, min(24, label_width(ax, size)))
-        shown = ax.imshow(np.ma.masked_invalid(matrix), cmap=DIVERGING, vmin=-1, vmax=1)
+        shown = ax.imshow(np.ma.masked_invalid(matrix), cmap=diverging(), vmin=-1, vmax=1)
         upright = max(map(len, labels)) * n_names > label_width(ax, size, share=1.0)
         ax.set_yticks(np.arange(n_names), labels, fontsize=size)
         ax.set_xticks(np.arange(n_names), labels, fontsize=size, rotation=90 if upright else 0)

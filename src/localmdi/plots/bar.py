@@ -16,11 +16,12 @@ from localmdi.plots.canvas import (
     label_width,
     legend_above,
     open_frame,
+    person_ticks,
 )
 from localmdi.plots.captions import elide, feature_labels, format_value, value_label
 from localmdi.plots.colours import ADDED, MISSING, REMOVED, ink, palette
 from localmdi.plots.result_parts import check_rows, largest_features
-from localmdi.results import GlobalImportance, LocalImportance
+from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +100,10 @@ class BarDisplay:
     @classmethod
     def from_result(
         cls,
-        result: GlobalImportance | LocalImportance | Mapping[Any, GlobalImportance],
+        result: GlobalImportance
+        | LocalImportance
+        | ClassImportance
+        | Mapping[Any, GlobalImportance],
         *,
         max_features: int = 20,
         ax: Axes | None = None,
@@ -108,8 +112,9 @@ class BarDisplay:
 
         Parameters
         ----------
-        result : GlobalImportance, LocalImportance, or dict of label to GlobalImportance
-            A local result is drawn as its mean over rows; a dict comes from ``mean(by=labels)``.
+        result : GlobalImportance, LocalImportance, ClassImportance, or dict of GlobalImportance
+            A local result is drawn as its mean over rows, one by class with a bar for each class;
+            a dict of labels comes from ``mean(by=labels)``.
         max_features : int
             How many features to show, by decreasing absolute value (of several labels the mean);
             honest ones by decreasing value, because those below zero are noise.
@@ -215,6 +220,7 @@ class BarDisplay:
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(len(place) - 0.4, -0.6)
         ax.axvline(0, color=ink(), linewidth=0.8)
+        person_ticks(ax.xaxis)
         notes = [value_label(self.unit, self.measure, honest=self.honest)]
         if self.standard_error is not None and np.isfinite(self.standard_error).any():
             given = "over trees" if self.error == "trees" else "given the trees"
@@ -245,6 +251,9 @@ def _read_means(result: Any) -> tuple[tuple[str, ...] | None, list[GlobalImporta
         return None, [result.mean()]
     if isinstance(result, GlobalImportance):
         return None, [result]
+    if isinstance(result, ClassImportance):
+        check_rows(*result.shape[:2])
+        result = result.mean()
     means = list(result.values()) if isinstance(result, Mapping) else []
     if not means or not all(isinstance(mean, GlobalImportance) for mean in means):
         raise TypeError(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._text import count
-from localmdi.plots.canvas import describe_x, font_size, get_axes, label_width, open_frame
+from localmdi.plots.canvas import (
+    describe_x,
+    font_size,
+    get_axes,
+    label_width,
+    open_frame,
+    person_ticks,
+)
 from localmdi.plots.captions import feature_labels, value_label
 from localmdi.plots.colours import MISSING, SEQUENTIAL, ink
 from localmdi.plots.explained_data import read_data
@@ -176,6 +183,7 @@ class BeeswarmDisplay:
         labels = feature_labels(self.feature_names, label_width(ax, size))
         ax.set_yticks(place, labels, fontsize=size)
         ax.set_ylim(n_shown - 0.4, -0.6)
+        person_ticks(ax.xaxis)
         describe_x(ax, value_label(self.unit, self.measure, honest=self.honest), *self._note())
         return self
 

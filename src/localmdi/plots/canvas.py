@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import number_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,6 +21,7 @@ __all__ = [
     "label_width",
     "legend_above",
     "open_frame",
+    "person_ticks",
     "require",
     "write_title",
 ]
@@ -26,6 +29,8 @@ __all__ = [
 # In points: the smallest letters, and the width of axes below which letters shrink.
 _SMALLEST = 4.0
 _NARROW = 200.0
+# Beyond this many, numbers get thousands or powers of ten.
+_LARGE = 1e4
 
 
 def require() -> Any:
@@ -60,10 +65,10 @@ def font_size(ax: Any, n_lines: int, *, axis: str = "y") -> float:
     return float(np.clip(0.85 * room, _SMALLEST, _largest_font(ax)))
 
 
-def label_width(ax: Any, size: float, *, share: float = 0.6) -> int:
+def label_width(ax: Any, size: float, *, share: float = 0.6, most: int = 40) -> int:
     """Return how many letters of a size may stand beside the axes, in a share of their width."""
     letter = 0.55 * size
-    return int(np.clip(share * _points(ax)[0] / letter, 10, 40))
+    return int(np.clip(share * _points(ax)[0] / letter, 10, most))
 
 
 def describe_x(ax: Any, *lines: str) -> None:
@@ -114,6 +119,18 @@ def bare(ax: Any) -> None:
         spine.set_edgecolor("0.8")
 
 
+def person_ticks(axis: Any) -> None:
+    """Write very large and very small numbers of an axis as a person would.
+
+    Call it when the limits are set.
+    """
+    from matplotlib.ticker import FuncFormatter
+
+    largest = float(np.abs(axis.get_view_interval()).max())
+    if largest >= _LARGE or 0 < largest < 1 / _LARGE:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+
+
 def colour_bar(ax: Any, mappable: Any, *, label: str, shrink: float = 1.0) -> Any:
     """Draw the key of a colour scale beside the axes."""
     bar = ax.figure.colorbar(mappable, ax=ax, shrink=shrink)
@@ -121,6 +138,7 @@ def colour_bar(ax: Any, mappable: Any, *, label: str, shrink: float = 1.0) -> An
     room = 2 * shrink * _points(ax)[1] / max(1, len(label))
     bar.set_label(label, fontsize=min(size, room))
     bar.ax.tick_params(labelsize=size)
+    person_ticks(bar.ax.yaxis)
     bar.outline.set_visible(False)
     return bar
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._criteria import unit_of
-from localmdi._text import one_line
+from localmdi._text import cell_number, number_text, one_line, power_of_ten, with_unit
 from localmdi._validation import is_missing
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ __all__ = [
     "format_value",
     "impurity_label",
     "plain",
+    "row_story",
     "row_title",
-    "signed",
     "value_label",
 ]
 
@@ -102,33 +102,26 @@ def value_label(unit: str, measure: Measure = "drop", *, honest: bool = False) -
     return plain(unit_of(unit).value_label(measure, honest=honest))
 
 
-def signed(value: float, scale: float) -> str:
-    """Return a change with its sign and three digits of the largest one shown beside it.
-
-    Examples
-    --------
-    >>> signed(-0.1234, scale=0.5), signed(1234.5, scale=3000.0)
-    ('−0.123', '+1234')
-    """
-    return format_value(value, scale, sign="+")
-
-
-def format_value(value: float, scale: float, *, sign: str = "-") -> str:
+def format_value(value: float, scale: float) -> str:
     """Return a number with three digits of a scale and a typographic minus.
 
     Examples
     --------
-    >>> format_value(3.32193, scale=0.15), format_value(-2e7, scale=2e7)
-    ('3.322', '−2e+07')
+    >>> format_value(3.32193, scale=0.15), format_value(-12345.6, 3e4), format_value(2e7, 2e7)
+    ('3.322', '−12,346', '20.0 × 10⁶')
     """
     scale = abs(scale)
-    if not 1e-4 <= scale < 1e6:
-        text = f"{value:{sign}.3g}"
-    else:
-        decimals = max(0, 2 - int(np.floor(np.log10(scale))))
-        text = f"{value:{sign}.{decimals}f}"
-    if float(text) == 0:
-        text = text.lstrip("+-")
+    if not scale > 0 or not np.isfinite(scale):
+        return number_text(value, 3)
+    if not 1e-4 <= scale < 1e7:
+        # Numbers beside each other share one power of ten.
+        power = 3 * int(np.floor(np.log10(scale) / 3))
+        factor = format_value(value / 10.0**power, scale / 10.0**power)
+        return f"{factor} {power_of_ten(power)}"
+    decimals = max(0, 2 - int(np.floor(np.log10(scale))))
+    text = f"{value:,.{decimals}f}"
+    if not text.strip("-0.,"):
+        text = text.lstrip("-")
     return f"{MINUS}{text[1:]}" if text.startswith("-") else text
 
 
@@ -147,7 +140,7 @@ def cell_text(value: Any, width: int = 14) -> str:
     if isinstance(value, int | np.integer) and -(10**8) < int(value) < 10**8:
         return str(int(value)).replace("-", MINUS)
     if isinstance(value, int | float | np.integer | np.floating):
-        return f"{float(value):.4g}".replace("-", MINUS)
+        return cell_number(float(value))
     return elide(value, width)
 
 
@@ -155,3 +148,17 @@ def row_title(result: LocalImportance | InteractionImportance, row: int) -> str:
     """Name a row by its label, or else by its position."""
     label = row if result.row_labels is None else result.row_labels[row]
     return f"row {elide(label, 40)}"
+
+
+def row_story(result: LocalImportance, row: int) -> str:
+    """Name a row and say how much was removed of what there was, where that is known."""
+    if result.baseline is None or result.residual is None:
+        return row_title(result, row)
+    unit = unit_of(result.unit)
+    start = float(np.broadcast_to(result.baseline, len(result))[row])
+    removed = start - float(result.residual[row])
+    if not np.isfinite(removed):
+        return row_title(result, row)
+    of = with_unit(number_text(start, 3), unit.symbol)
+    what = "" if unit.symbol else f" {unit.quantity}"
+    return plain(f"{row_title(result, row)}: {number_text(removed, 3)} of {of}{what} removed")

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADDED",
-    "DIVERGING",
     "LEVEL",
     "MISSING",
     "REMOVED",
@@ -19,15 +18,27 @@ __all__ = [
     "TEXT",
     "check_limit",
     "contrast",
+    "diverging",
     "ink",
     "palette",
     "symmetric_limit",
 ]
 
-# Orange against purple, light against dark: they differ in grey print too.
-DIVERGING = "PuOr_r"
-REMOVED = "#e08214"
-ADDED = "#542788"
+# Teal removed, orange raised, as in the report; dark against light, so that they differ in grey
+# print too.
+REMOVED = "#0b7078"
+ADDED = "#e08214"
+_RAISED_TO_REMOVED = (
+    "#c2660a",
+    "#e08214",
+    "#f5a94f",
+    "#fdd9ab",
+    "#f7f7f7",
+    "#b5dcdd",
+    "#57a7ac",
+    REMOVED,
+    "#04363b",
+)
 LEVEL = "0.72"
 MISSING = "0.65"
 TEXT = "0.15"
@@ -54,6 +65,13 @@ def palette(n_colours: int) -> list[Any]:
     from matplotlib import colormaps
 
     return [tuple(colour) for colour in colormaps["viridis"](np.linspace(0, 0.95, n_colours))]
+
+
+def diverging() -> Any:
+    """Return the colour map of values around zero: from raised to removed."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("raised to removed", _RAISED_TO_REMOVED)
 
 
 def ink() -> str:

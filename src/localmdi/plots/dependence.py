@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._text import count
-from localmdi.plots.canvas import describe_x, font_size, get_axes, legend_above, open_frame
+from localmdi.plots.canvas import (
+    describe_x,
+    font_size,
+    get_axes,
+    label_width,
+    legend_above,
+    open_frame,
+    person_ticks,
+)
 from localmdi.plots.captions import cell_text, elide, feature_labels, value_label
 from localmdi.plots.colours import MISSING, REMOVED, ink, palette
 from localmdi.plots.explained_data import Groups, read_data, read_groups
@@ -141,7 +149,7 @@ class DependenceDisplay:
         if data is None:
             raise ValueError(
                 "the result must keep the data of its rows, one column per feature; it does not. "
-                "Set it with dataclasses.replace(result, data=X)."
+                "Set it with result.with_data(X)."
             )
         if data[0].categories is not None and len(data[0].categories) > _MAX_CATEGORIES:
             raise ValueError(
@@ -198,6 +206,7 @@ class DependenceDisplay:
                 self._draw_dots(x, self.groups.code == i, colour=colour, number=i)
             legend_above(self.ax_, len(self.groups.names))
         self._label_places(missing_at)
+        person_ticks(self.ax_.yaxis)
         n_drawn = len(self.values)
         notes = [elide(self.feature_name, 60)]
         if self.n_rows is not None and n_drawn < self.n_rows:
@@ -246,10 +255,11 @@ class DependenceDisplay:
         ax = self.ax_
         if self.categories is not None:
             names = [*self.categories, *["missing"] * (missing_at is not None)]
-            size = font_size(ax, len(names) * 4, axis="x")
-            upright = len(names) > 6 or max(map(len, names)) > 12
+            size = max(6.0, font_size(ax, len(names) * 4, axis="x"))
             labels = feature_labels(names, 18)
-            ax.set_xticks(np.arange(len(names)), labels, fontsize=max(6.0, size))
+            room = label_width(ax, size, share=1.0, most=400) / len(names)
+            ax.set_xticks(np.arange(len(names)), labels, fontsize=size)
+            upright = max(map(len, labels)) + 1 > room
             ax.tick_params(axis="x", length=0, rotation=90 if upright else 0)
             ax.set_xlim(-0.6, len(names) - 0.4)
         elif missing_at is not None:
@@ -260,7 +270,26 @@ class DependenceDisplay:
                 else []
             )
             kept = [t for t in ticks if known.min() <= t <= known.max()]
-            ax.set_xticks([*kept, missing_at], [*(cell_text(float(t)) for t in kept), "missing"])
+            labels = [*(cell_text(float(t)) for t in kept), "missing"]
+            kept, labels = self._apart([*kept, missing_at], labels)
+            ax.set_xticks(kept, labels)
+        else:
+            person_ticks(ax.xaxis)
+            if max(abs(x) for x in ax.get_xlim()) >= 1e4:
+                ax.locator_params(axis="x", nbins=4)
+
+    def _apart(self, places: list[float], labels: list[str]) -> tuple[list[float], list[str]]:
+        """Leave out ticks, from the right to the left, whose labels would touch the next one."""
+        low, high = self.ax_.get_xlim()
+        letters = label_width(self.ax_, font_size(self.ax_, 1), share=1.0, most=400)
+        width = (high - low) / max(1, letters)
+        kept = [len(places) - 1]
+        for i in range(len(places) - 2, -1, -1):
+            gap = places[kept[-1]] - places[i]
+            if gap > width * (0.5 * (len(labels[i]) + len(labels[kept[-1]])) + 1):
+                kept.append(i)
+        kept.reverse()
+        return [places[i] for i in kept], [labels[i] for i in kept]
 
 
 def _jitter(n_dots: int) -> FloatArray:

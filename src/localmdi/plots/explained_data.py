@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localmdi._validation import find_missing, learn_categories, read_columns
-from localmdi.results.axes import take_table
+from localmdi.results.own_data import take_own
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
@@ -50,10 +50,9 @@ def read_data(
     >>> column.position, column.categories
     (array([1., 0.]), ('f', 'm'))
     """
-    data = result.data
-    if data is None or data.shape[1:] != (len(result.feature_names),):
+    chosen = take_own(result, rows, columns=columns)
+    if chosen is None:
         return None
-    chosen = take_table(data, rows, columns=columns)
     table = read_columns(chosen.toarray() if hasattr(chosen, "toarray") else chosen)
     return [
         _read_column(array, is_categorical=flag)

@@ -17,7 +17,7 @@ from localmdi.plots.canvas import (
     open_frame,
 )
 from localmdi.plots.captions import elide, feature_labels, value_label
-from localmdi.plots.colours import DIVERGING, TEXT, check_limit, symmetric_limit
+from localmdi.plots.colours import TEXT, check_limit, diverging, symmetric_limit
 from localmdi.plots.explained_data import Groups, read_groups
 from localmdi.plots.result_parts import (
     check_local,
@@ -37,13 +37,15 @@ __all__ = ["HeatmapDisplay", "similarity_order"]
 
 # The colours end at this percentile, so that a single row cannot make the others pale.
 _PERCENTILE = 99.5
+# A feature this many times as strong as the next would leave the others without colour.
+_PALE = 4
 
 
 @dataclass(eq=False, repr=False)
 class HeatmapDisplay:
     """The importances of many rows side by side, one line per feature.
 
-    Colours are centred on zero: orange removed uncertainty, purple added some. Usually made by
+    Colours are centred on zero: teal removed uncertainty, orange raised it. Usually made by
     `from_result`.
 
     Parameters
@@ -129,7 +131,8 @@ class HeatmapDisplay:
         max_rows : int
             Of more rows this many are drawn, at even distances.
         limit : float or None
-            Value of the darkest colours; None: 99.5 % of the values shown lie within.
+            Value of the darkest colours; None: 99.5 % of each feature's values lie within, except
+            those of a feature that is more than four times as strong as any other.
         ax : matplotlib axes or None
             Where to draw; None: in a new figure.
 
@@ -178,7 +181,7 @@ class HeatmapDisplay:
         ax : matplotlib axes or None
             Where to draw; None: in a new figure.
         limit : float or None
-            Value of the darkest colours; None: 99.5 % of the values shown lie within.
+            Value of the darkest colours; None: as in `from_result`.
         colorbar : bool
             Whether to draw the key of the colours.
 
@@ -199,25 +202,52 @@ class HeatmapDisplay:
         """
         end = check_limit(limit)
         if end is None:
-            end = symmetric_limit(np.percentile(np.abs(self.values), [_PERCENTILE]))
+            end = symmetric_limit(np.array([self._strengths().max()]))
+            dominant = self._dominant()
+            if dominant is not None:
+                # The other features keep half of the colours; this one is darkest throughout.
+                end = 2 * symmetric_limit(np.delete(self._strengths(), dominant))
         n_shown = len(self.feature_names)
         self.figure_, self.ax_ = get_axes(ax, (7.2, 1.3 + 0.26 * n_shown))
         ax = self.ax_
         self.mappable_ = ax.imshow(
-            self.values.T, cmap=DIVERGING, vmin=-end, vmax=end, aspect="auto", interpolation="none"
+            self.values.T,
+            cmap=diverging(),
+            vmin=-end,
+            vmax=end,
+            aspect="auto",
+            interpolation="none",
         )
         open_frame(ax, keep=())
         size = font_size(ax, n_shown)
         labels = feature_labels(self.feature_names, label_width(ax, size))
         ax.set_yticks(np.arange(n_shown), labels, fontsize=size)
         ax.set_xticks([])
-        describe_x(ax, self._note())
+        notes = [self._note()]
+        over = [self.feature_names[j] for j in np.flatnonzero(self._strengths() > 1.01 * end)]
+        if over:
+            named = elide(over[0], 30) if len(over) == 1 else count(len(over), "feature")
+            notes.append(f"darkest: the values of {named} go beyond the colours")
+        describe_x(ax, *notes)
         self._draw_groups()
         if colorbar:
             colour_bar(
                 ax, self.mappable_, label=value_label(self.unit, self.measure, honest=self.honest)
             )
         return self
+
+    def _strengths(self) -> FloatArray:
+        """Return how far the values of each feature reach, but for single rows."""
+        return np.asarray(np.nanpercentile(np.abs(self.values), _PERCENTILE, axis=0))
+
+    def _dominant(self) -> int | None:
+        """Return the feature beside which all others would be pale, if there is one."""
+        strength = self._strengths()
+        if len(strength) < 2:
+            return None
+        second, first = np.argsort(strength)[-2:]
+        pale = 0 < strength[second] * _PALE < strength[first]
+        return int(first) if pale else None
 
     def _draw_groups(self) -> None:
         n_rows = len(self.values)

@@ -10,7 +10,7 @@ import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
 from localmdi.plots.captions import value_label
-from localmdi.plots.colours import DIVERGING, check_limit, symmetric_limit
+from localmdi.plots.colours import check_limit, diverging, symmetric_limit
 from localmdi.plots.result_parts import check_rows, row_values
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["ImageDisplay"]
 class ImageDisplay:
     """The importance of each pixel, drawn in its place.
 
-    Colours are centred on zero: orange pixels removed uncertainty, purple ones added some. Usually
+    Colours are centred on zero: teal pixels removed uncertainty, orange ones raised it. Usually
     made by `from_result`; made directly it shows any array, another measure's for example.
 
     Parameters
@@ -174,7 +174,7 @@ class ImageDisplay:
         self.figure_, self.ax_ = get_axes(ax, (size[0] + 0.9 * colorbar, size[1] + 0.3))
         end = symmetric_limit(self.values, limit)
         self.mappable_ = self.ax_.imshow(
-            self.values, cmap=DIVERGING, vmin=-end, vmax=end, interpolation="nearest"
+            self.values, cmap=diverging(), vmin=-end, vmax=end, interpolation="nearest"
         )
         bare(self.ax_)
         write_title(self.ax_, self.title)

@@ -11,7 +11,7 @@ from localmdi._criteria import unit_of
 from localmdi._text import count
 from localmdi.plots.canvas import colour_bar, font_size, get_axes, label_width, write_title
 from localmdi.plots.captions import feature_labels, format_value, plain, row_title
-from localmdi.plots.colours import DIVERGING, contrast, symmetric_limit
+from localmdi.plots.colours import contrast, diverging, symmetric_limit
 from localmdi.plots.result_parts import check_rows, largest_features, row_position
 from localmdi.results import InteractionImportance
 
@@ -30,7 +30,7 @@ _SMALLEST_LETTERS = 5.0
 class InteractionDisplay:
     """What pairs of features tell together beyond what each tells alone, as a matrix.
 
-    Colours are centred on zero: orange is synergy, purple redundancy. Usually made by
+    Colours are centred on zero: teal is synergy, orange redundancy. Usually made by
     `from_result`.
 
     Parameters
@@ -171,9 +171,7 @@ class InteractionDisplay:
         side = 2.4 + 0.28 * n_shown
         self.figure_, self.ax_ = get_axes(ax, (side + 1.0 * colorbar, side))
         ax = self.ax_
-        from matplotlib import colormaps
-
-        colours = colormaps[DIVERGING].with_extremes(bad="0.88")
+        colours = diverging().with_extremes(bad="0.88")
         self.mappable_ = ax.imshow(
             np.ma.masked_invalid(self.values), cmap=colours, vmin=-end, vmax=end
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
 from localmdi.plots.captions import format_value, value_label
-from localmdi.plots.colours import DIVERGING, contrast, ink, symmetric_limit
+from localmdi.plots.colours import contrast, diverging, ink, symmetric_limit
 from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import row_values
 from localmdi.results import LocalImportance
@@ -42,7 +42,7 @@ _SMALLEST_LETTERS = 4.0
 class SegmentDisplay:
     """The importance of each segment of a seven-segment display, drawn in its place.
 
-    Colours are centred on zero: orange segments removed uncertainty, purple ones added some. Where
+    Colours are centred on zero: teal segments removed uncertainty, orange ones raised it. Where
     the row is known, its lit segments have a dark frame. Usually made by `from_result`; made
     directly it shows any seven values.
 
@@ -175,7 +175,7 @@ class SegmentDisplay:
         self.mappable_ = PolyCollection(
             [_corners(x, y, direction=way) for x, y, way in _PLACES],
             array=self.values,
-            cmap=DIVERGING,
+            cmap=diverging(),
             edgecolors=[ink() if on else "0.75" for on in lit],
             linewidths=np.where(lit, 1.6, 0.8) * min(1.0, self._inch()),
         )

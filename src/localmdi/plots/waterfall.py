@@ -15,6 +15,7 @@ from localmdi.plots.canvas import (
     get_axes,
     label_width,
     open_frame,
+    person_ticks,
     write_title,
 )
 from localmdi.plots.captions import (
@@ -22,8 +23,7 @@ from localmdi.plots.captions import (
     feature_labels,
     format_value,
     impurity_label,
-    row_title,
-    signed,
+    row_story,
     value_label,
 )
 from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
@@ -49,7 +49,8 @@ class WaterfallDisplay:
 
     The first bar is the uncertainty at the root, the last one what is left at the leaves, and the
     bars between lead from one to the other: ``values.sum() == baseline - residual``. A step to
-    the left removed uncertainty, a step to the right added some. Measures without a baseline have
+    the left, in teal, removed uncertainty; a step to the right, in orange, raised it, and its
+    value is negative. Measures without a baseline have
     no levels to lead from one to the other: their values are drawn as bars that start at zero.
     Honest results end with what is really left: what rows show that the trees have not seen.
     Usually made by `from_result`.
@@ -57,7 +58,7 @@ class WaterfallDisplay:
     Parameters
     ----------
     values : ndarray of float64, shape (n_steps,)
-        What each step removed, in the order drawn; negative if it added uncertainty.
+        What each step removed, by decreasing size; negative if it raised the uncertainty.
     step_names : tuple of str
         Names of the features; then, if they are there, "N other features" and, for results
         without some of the model's features, "features left out".
@@ -77,11 +78,16 @@ class WaterfallDisplay:
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
+    direction : ndarray of float64, shape (n_steps,), or None
+        How each step moved the share of the predicted class or the predicted number; NaN: unknown.
 
     Attributes
     ----------
     levels : ndarray of float64, shape (n_steps + 1,), or None
-        The uncertainty before the first step and after each; None without a baseline.
+        The uncertainty before the first step and after each, in the order drawn; None without a
+        baseline.
+    order : ndarray of int64, shape (n_steps,)
+        The order in which the steps are drawn.
     figure_, ax_
         Where it was drawn last.
 
@@ -108,6 +114,7 @@ class WaterfallDisplay:
     title: str = ""
     measure: Measure = "drop"
     honest: bool = False
+    direction: FloatArray | None = None
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -121,9 +128,32 @@ class WaterfallDisplay:
         ...                  unit="bits").levels
         array([1.  , 0.25])
         """
-        if self.baseline is None:
-            return None
-        return self.baseline - np.concatenate([[0.0], np.cumsum(self.values)])
+        return None if self.baseline is None else self._levels(self.order)
+
+    @property
+    def order(self) -> IntArray:
+        """The order in which the steps are drawn: as given, or those that raised it first.
+
+        The latter where the way down would pass below zero, which no uncertainty can.
+
+        Examples
+        --------
+        >>> WaterfallDisplay(np.array([1.5, -0.75]), ("age", "sex"), baseline=1.0, residual=0.25,
+        ...                  unit="bits").order
+        array([1, 0])
+        """
+        given = np.arange(len(self.values))
+        if self.baseline is None or self.residual is None:
+            return given
+        lowest = float(np.min(self._levels(given), initial=0.0))
+        scale = abs(self.baseline) + float(np.abs(self.values).sum())
+        if lowest >= min(0.0, self.residual) - _ROUNDING * scale:
+            return given
+        return np.argsort(self.values >= 0, kind="stable")
+
+    def _levels(self, order: IntArray) -> FloatArray:
+        start = 0.0 if self.baseline is None else self.baseline
+        return start - np.concatenate([[0.0], np.cumsum(self.values[order])])
 
     @classmethod
     def from_result(
@@ -182,9 +212,10 @@ class WaterfallDisplay:
             unit=result.unit,
             data=_read_row(result, row, shown=shown, n_more=len(rest)),
             n_more=len(rest),
-            title=row_title(result, row),
+            title=row_story(result, row),
             measure=result.measure,
             honest=result.honest,
+            direction=_read_direction(result, row, shown=shown, rest=rest),
         )
         return display.plot(ax=ax)
 
@@ -225,22 +256,33 @@ class WaterfallDisplay:
         labels = self._line_labels(label_width(self.ax_, size, share=0.75))
         self.ax_.set_yticks(np.arange(n_lines), labels, fontsize=size)
         self.ax_.set_ylim(n_lines - 0.4, -0.6)
+        person_ticks(self.ax_.xaxis)
         describe_x(self.ax_, *self._axis_title())
         write_title(self.ax_, self.title, loc="left")
         return self
 
     def _axis_title(self) -> list[str]:
+        notes = []
+        if self.honest and self.baseline is not None:
+            notes.append("measured on rows that the trees have not seen")
+        if self.direction is not None:
+            classes = self.unit in ("bits", "gini")
+            notes.append(
+                "↑ towards the predicted class, ↓ away from it"
+                if classes
+                else "↑ raised the prediction, ↓ lowered it"
+            )
         if self.baseline is None:
-            return [value_label(self.unit, self.measure, honest=self.honest)]
-        seen = ["measured on rows that the trees have not seen"] if self.honest else []
-        return [impurity_label(self.unit), *seen]
+            return [value_label(self.unit, self.measure, honest=self.honest), *notes]
+        return [impurity_label(self.unit), *notes]
 
     def _bars(self) -> tuple[FloatArray, FloatArray, list[str]]:
         """Return where every bar starts and ends, from top to bottom, and its colour."""
-        colours = [REMOVED if value >= 0 else ADDED for value in self.values]
+        values = self.values[self.order]
+        colours = [REMOVED if value >= 0 else ADDED for value in values]
         levels = self.levels
         if levels is None:
-            return np.zeros(len(self.values)), self.values, colours
+            return np.zeros(len(values)), values, colours
         start = np.concatenate([[0.0], levels[:-1], [0.0]])
         end = np.concatenate([[levels[0]], levels[1:], [self.residual]])
         return start, end, [LEVEL, *colours, LEVEL]
@@ -254,15 +296,21 @@ class WaterfallDisplay:
         self.ax_.axvline(0, color=ink(), linewidth=0.8)
 
     def _numbers(self) -> list[str]:
-        """Return what stands beside the bars: changes of the level, or values without one."""
+        """Return what stands beside the bars: the levels, and the values as the result has them."""
         scale = float(np.abs(self.values).max(initial=0.0)) or abs(self.baseline or 0.0)
+        arrows = [self._arrow(i) for i in range(len(self.values))]
+        values = [format_value(self.values[i], scale) + arrows[i] for i in self.order]
         if self.baseline is None or self.residual is None:
-            return [signed(value, scale) for value in self.values]
+            return values
         return [
             format_value(self.baseline, scale),
-            *(signed(-value, scale) for value in self.values),
+            *values,
             format_value(self.residual, scale),
         ]
+
+    def _arrow(self, step: int) -> str:
+        move = 0.0 if self.direction is None else self.direction[step]
+        return " ↑" if move > 0 else " ↓" if move < 0 else ""
 
     def _draw_numbers(self, ends: FloatArray, numbers: list[str], *, size: float) -> None:
         for line, (end, number) in enumerate(zip(ends, numbers, strict=True)):
@@ -282,7 +330,7 @@ class WaterfallDisplay:
         n_features = len(names) - self.n_more
         room = max(12, width - max(map(len, ends)))
         labels = [*feature_labels(names[:n_features], room), *names[n_features:]]
-        steps = [label + end for label, end in zip(labels, ends, strict=True)]
+        steps = [labels[i] + ends[i] for i in self.order]
         if self.baseline is None:
             return steps
         end = "really left" if self.honest else "left at the leaves"
@@ -301,6 +349,17 @@ def _rest(values: FloatArray, shown: IntArray, *, change: float | None) -> dict[
     if abs(gap) > _ROUNDING * (np.abs(values).sum() + abs(change)):
         rest["features left out"] = gap
     return rest
+
+
+def _read_direction(
+    result: LocalImportance, row: int, *, shown: IntArray, rest: dict[str, float]
+) -> FloatArray | None:
+    if result.direction is None:
+        return None
+    moves = dense(result.direction[[row]])[0]
+    others = [np.delete(moves, shown).sum()] if len(shown) < len(moves) else []
+    unknown = [np.nan] * (len(rest) - len(others))
+    return np.concatenate([moves[shown], others, unknown])
 
 
 def _read_row(

@@ -20,6 +20,17 @@ __all__ = ["bar_chart", "beeswarm_chart"]
 
 _COLOURS = ("card", "ink", "muted", "line", "removed", "raised", "low", "high", "none")
 _STEP = 26
+# Numbers as people write them: thousands apart, powers of ten only for very large or small ones.
+_POWER = "floor(log(abs(datum.value)) / LN10 + 1e-9)"
+_DIGIT = "substring('⁰¹²³⁴⁵⁶⁷⁸⁹', {0}, {0} + 1)"
+_TICK = (
+    "datum.value === 0 ? '0' : abs(datum.value) >= 1e-4 && abs(datum.value) < 1e7 ? "
+    f"format(datum.value, ',.6~f') : format(datum.value / pow(10, {_POWER}), '.3~g') + "
+    "' \N{MULTIPLICATION SIGN} 10' + "
+    f"({_POWER} < 0 ? '⁻' : '') + "
+    f"(abs({_POWER}) > 9 ? {_DIGIT.format(f'floor(abs({_POWER}) / 10)')} : '') + "
+    f"{_DIGIT.format(f'(abs({_POWER}) % 10)')}"
+)
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif"
 
 
@@ -63,7 +74,11 @@ def bar_chart(
 
 
 def beeswarm_chart(names: Sequence[str], *, title: str) -> dict[str, Any]:
-    """Return one strip of dots per feature, one dot per row; the page's script adds the dots."""
+    """Return one strip of dots per feature, one dot per row; the page's script adds the dots.
+
+    The shade of a dot is a number in any case, negative where there is none: Vega leaves out dots
+    with a missing one.
+    """
     alt = _altair()
     colours = alt.Scale(domain=[0, 1], range=[alt.ExprRef("low"), alt.ExprRef("high")])
     dots = (
@@ -74,7 +89,7 @@ def beeswarm_chart(names: Sequence[str], *, title: str) -> dict[str, Any]:
             y=_feature_axis(alt, n=len(names)),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1.15, 1.15])),
             color=alt.condition(
-                "isValid(datum.shade)",
+                "datum.shade >= 0",
                 alt.Color("shade:Q", scale=colours, legend=None),
                 _colour(alt, "none"),
             ),
@@ -127,7 +142,9 @@ def _amount_axis(alt: Any, field: str, *, title: str) -> Any:
         domainColor=line,
         tickColor=line,
         tickCount=5,
-        format="~g",
+        labelExpr=_TICK,
+        labelOverlap=True,
+        labelSeparation=6,
     )
     return alt.X(f"{field}:Q", axis=axis)
 

@@ -71,7 +71,8 @@ def encode_values(values: FloatArray) -> dict[str, Any]:
     {'scale': [1.5259...e-05], 'steps': {'type': 'i2', 'data': '/38BgA=='}}
     """
     size = np.nan_to_num(np.abs(values)).max(axis=0, initial=0.0)
-    scale = np.where(size > 0, size / _LARGEST, 1.0)
+    # Below the smallest normal number a step would be zero; such values are none.
+    scale = np.where(size / _LARGEST >= np.finfo(np.float64).tiny, size / _LARGEST, 1.0)
     steps = np.where(np.isfinite(values), np.rint(values / scale), _MISSING_VALUE)
     return {"scale": scale.tolist(), "steps": pack(steps.T.astype(np.int16))}
 

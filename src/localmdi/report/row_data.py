@@ -18,8 +18,8 @@ from localmdi.report.json_columns import (
     fit_columns,
     pack,
 )
-from localmdi.results.axes import take_table
 from localmdi.results.fields import dense
+from localmdi.results.own_data import take_own
 
 if TYPE_CHECKING:
     from localmdi.results import LocalImportance
@@ -31,12 +31,14 @@ __all__ = [
     "list_items",
     "own_values",
     "row_labels",
+    "row_numbers",
     "sample_rows",
     "short_names",
 ]
 
 _NAME_LIMIT = 120
 _SEED = 0
+_LARGEST = np.iinfo(np.uint32).max
 
 
 def sample_rows(n_rows: int, max_rows: int, *, keep: IntArray) -> IntArray:
@@ -119,13 +121,15 @@ def collect_rows(
         "quantity": unit.quantity,
         "honest": result.honest,
         "names": short_names(result, features),
-        "position": pack(rows.astype(np.uint32)),
+        "position": pack(row_numbers(result, rows).astype(np.uint32)),
         "label": next(shown),
         "prediction": None if prediction is None else next(shown),
         "target": None if target is None else next(shown),
         "cells": None if cells is None else list(shown),
         "values": encode_values(values),
         "errors": _errors(result, rows, features=features),
+        "direction": _directions(result, rows, features=features),
+        "of_classes": result.unit in ("bits", "gini"),
         "n_hidden": result.shape[1] - len(features),
         "hidden": _packed(hidden) if len(features) < result.shape[1] else None,
         "baseline": _levels_of(result.baseline, rows, n_rows=len(result)),
@@ -150,18 +154,35 @@ def row_labels(result: LocalImportance, rows: IntArray) -> list[Any]:
     return list_items(rows if labels is None else labels[rows])
 
 
+def row_numbers(result: LocalImportance, rows: IntArray) -> IntArray:
+    """Return the numbers of some rows in addresses: their labels if these are numbers.
+
+    Labels that occur twice, or that are text, cannot name a row; then its position does.
+
+    Examples
+    --------
+    >>> from localmdi.results import LocalImportance
+    >>> result = LocalImportance(np.eye(2), 2.0, residual=np.ones(2), unit="bits", n_trees=1,
+    ...                          feature_names=("a", "b"), row_labels=np.array([70, 71]))
+    >>> row_numbers(result, np.array([1]))
+    array([71])
+    """
+    labels = None if result.row_labels is None else np.asarray(result.row_labels)
+    if labels is None or labels.dtype.kind not in "iu" or not len(labels):
+        return rows
+    usable = (
+        labels.min() >= 0 and labels.max() <= _LARGEST and len(np.unique(labels)) == len(labels)
+    )
+    return labels[rows].astype(np.int64) if usable else rows
+
+
 def own_values(
     result: LocalImportance, rows: IntArray, *, columns: IntArray
 ) -> list[list[Any]] | None:
-    """Return what some rows hold, one list per feature; None if the result cannot tell.
-
-    The columns of the data are the features only if there are as many of both: a pipeline may have
-    made features of its own.
-    """
-    data = result.data
-    if data is None or tuple(data.shape) != result.shape:
+    """Return what some rows hold, one list per feature; None if the result cannot tell."""
+    part = take_own(result, rows, columns=columns)
+    if part is None:
         return None
-    part = take_table(data, rows, columns=columns)
     if issparse(part):
         part = part.toarray()
     if isinstance(part, np.ndarray):
@@ -183,6 +204,16 @@ def _errors(
     if result.standard_error is None:
         return None
     return encode_errors(dense(result.standard_error[rows][:, features]))
+
+
+def _directions(
+    result: LocalImportance, rows: IntArray, *, features: IntArray
+) -> dict[str, str] | None:
+    """Return which way each feature pushed, feature by feature: 0 away, 1 neither, 2 towards."""
+    if result.direction is None:
+        return None
+    moves = dense(result.direction[rows][:, features])
+    return pack((np.sign(np.nan_to_num(moves)) + 1).T.astype(np.uint8))
 
 
 def _levels_of(

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from localmdi._criteria import unit_of
-from localmdi._text import clean, count, cut, with_unit
+from localmdi._text import cell_number, clean, count, cut, number_text, quote_names, with_unit
 from localmdi._validation import is_missing
 from localmdi.report.json_columns import MAX_TEXT, value_text
-from localmdi.report.row_data import own_values, row_labels, short_names
+from localmdi.report.row_data import own_values, row_labels, row_numbers, short_names
+from localmdi.results.own_data import too_many_values
 
 if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
@@ -26,6 +27,7 @@ __all__ = [
     "ImportanceLine",
     "NegativeLine",
     "NegativeValues",
+    "Whole",
     "check_additivity",
     "facts",
     "find_negative",
@@ -33,19 +35,45 @@ __all__ = [
     "how_to_read",
     "importance_lines",
     "negative_lines",
+    "suspicious_columns",
 ]
 
 # Differences below this share of the numbers compared are rounding.
 _ROUNDING = 1e-9
+# The features whose values are looked at for being names of the rows.
+_LOOKED_AT = 20
 
 
-def facts(result: LocalImportance) -> list[tuple[str, str]]:
-    """Return what was explained, as pairs of a label and a number."""
-    n_rows, rows = count(len(result), "row").split(" ")
+class Whole(NamedTuple):
+    """All explained rows, of which a page may get a sample.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many there are.
+    mean : ndarray of float64, shape (n_features,)
+        The mean of their values.
+    """
+
+    n_rows: int
+    mean: FloatArray
+
+    @classmethod
+    def of(cls, result: LocalImportance) -> Whole:
+        """Return what a result with all rows is."""
+        return cls(len(result), result.mean().values)
+
+
+def facts(result: LocalImportance, n_rows: int | None = None) -> list[tuple[str, str]]:
+    """Return what was explained, as pairs of a label and a number.
+
+    `n_rows` is the number of all explained rows, of which the result may be a sample.
+    """
+    number, rows = count(len(result) if n_rows is None else n_rows, "row").split(" ")
     n_features, features = count(result.shape[1], "feature").split(" ")
     n_trees, trees = count(result.n_trees, "tree").split(" ")
     found = [
-        (f"{rows} explained", n_rows),
+        (f"{rows} explained", number),
         (features, n_features),
         (trees, n_trees if result.n_trees else "∞"),
     ]
@@ -53,8 +81,13 @@ def facts(result: LocalImportance) -> list[tuple[str, str]]:
         # Rows that every tree has seen have no honest value.
         start, left = np.nanmean(result.baseline), np.nanmean(result.residual)
         where = "really left, on average" if result.honest else "left at the leaves, on average"
+        root = f"{unit_of(result.unit).quantity} at the root"
+        if result.unit == "variance" and start > 0:
+            # In the unit of the target, and as a share, which needs none.
+            root += f" (standard deviation {number_text(float(np.sqrt(start)), 3)})"
+            where += f" ({max(0.0, 1 - left / start):.0%} removed)"
         found += [
-            (f"{unit_of(result.unit).quantity} at the root", _amount(float(start), result.unit)),
+            (root, _amount(float(start), result.unit)),
             (where, _amount(float(left), result.unit)),
         ]
     return found
@@ -120,6 +153,32 @@ def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
     )
 
 
+def suspicious_columns(result: LocalImportance) -> list[str]:
+    """Return sentences on features whose values tell nearly all rows apart, and that count.
+
+    Trees learn single rows from such a feature, so that plain values overstate it.
+    """
+    if result.honest:
+        return []
+    mean = np.abs(result.mean().values)
+    strongest = np.argsort(-mean, kind="stable")[:_LOOKED_AT]
+    cells = own_values(result, np.arange(len(result)), columns=strongest)
+    found = []
+    for feature, column in zip(strongest, cells or [], strict=False):
+        known = [value for value in column if not is_missing(value)]
+        if not known or any(isinstance(v, float) and not v.is_integer() for v in known):
+            continue
+        numbers = all(isinstance(value, int | float) for value in known)
+        what = too_many_values(len(set(known)), len(column), whole_numbers=numbers)
+        if what is not None:
+            name = quote_names([result.feature_names[feature]])
+            found.append(
+                f"{name} {what}: trees can learn single rows from it, and its importance is then "
+                "no news about other rows."
+            )
+    return found
+
+
 class ImportanceLine(NamedTuple):
     """One line of the table of global importances; no error is an empty string."""
 
@@ -141,7 +200,7 @@ def importance_lines(
         ImportanceLine(
             name,
             _number_text(overall.values[i]),
-            "" if np.isnan(errors[i]) else f"{errors[i]:.2g}",
+            "" if np.isnan(errors[i]) else number_text(errors[i], 2),
             bool(noise[i]),
         )
         for name, i in zip(short_names(result, features), features, strict=True)
@@ -208,6 +267,7 @@ def negative_lines(
 ) -> list[NegativeLine]:
     """Return the rows with the most negative values as text."""
     labels = row_labels(result, negative.rows)
+    numbers = row_numbers(result, negative.rows)
     lines = []
     for i, row in enumerate(negative.rows.tolist()):
         feature = negative.features[i : i + 1]
@@ -216,11 +276,11 @@ def negative_lines(
         about = [f"{word} {_cell_text(given[row])}" for word, given in known if given is not None]
         lines.append(
             NegativeLine(
-                row,
+                int(numbers[i]),
                 _cell_text(labels[i]),
                 short_names(result, feature)[0],
                 None if cells is None else _cell_text(cells[0][0]),
-                with_unit(f"{-negative.values[i]:.3g}", clean(unit_of(result.unit).symbol)),
+                with_unit(number_text(-negative.values[i], 3), clean(unit_of(result.unit).symbol)),
                 about=", ".join(about),
             )
         )
@@ -235,7 +295,7 @@ class Check(NamedTuple):
 
 
 def check_additivity(
-    result: LocalImportance, overall: GlobalImportance | None
+    result: LocalImportance, overall: GlobalImportance | None, *, whole: Whole | None = None
 ) -> tuple[Check, ...]:
     """Check that rows add up to root minus leaf, and their mean to the global importance.
 
@@ -250,7 +310,8 @@ def check_additivity(
     >>> print(rows.text)
     Each row's values add up to root minus leaf. Largest difference over 2 rows: 0 bits.
     """
-    return _check_rows(result), _check_mean(result, overall)
+    mean = (Whole.of(result) if whole is None else whole).mean
+    return _check_rows(result), _check_mean(result, overall, mean=mean)
 
 
 def _check_rows(result: LocalImportance) -> Check:
@@ -270,7 +331,9 @@ def _check_rows(result: LocalImportance) -> Check:
     )
 
 
-def _check_mean(result: LocalImportance, overall: GlobalImportance | None) -> Check:
+def _check_mean(
+    result: LocalImportance, overall: GlobalImportance | None, *, mean: FloatArray
+) -> Check:
     if overall is None:
         return Check(
             None,
@@ -284,7 +347,7 @@ def _check_mean(result: LocalImportance, overall: GlobalImportance | None) -> Ch
             "which add up from root to leaf. The two are not the same number.",
         )
     expected = overall.values
-    gap = float(np.abs(result.mean().values - expected).max(initial=0.0))
+    gap = float(np.abs(mean - expected).max(initial=0.0))
     features = count(len(expected), "feature")
     measured = f"Largest difference over {features}: {_gap(gap, result.unit)}."
     if gap <= _ROUNDING * float(np.abs(expected).max(initial=0.0)):
@@ -309,7 +372,7 @@ def _argmin(row: object) -> int:
 
 
 def _number_text(value: float) -> str:
-    return f"{value + 0.0:.4g}"  # adding 0 turns -0 into 0
+    return number_text(float(value))
 
 
 def _amount(value: float, unit: str) -> str:
@@ -317,10 +380,10 @@ def _amount(value: float, unit: str) -> str:
 
 
 def _gap(value: float, unit: str) -> str:
-    return with_unit(f"{value:.2g}", clean(unit_of(unit).symbol))
+    return with_unit(number_text(value, 2), clean(unit_of(unit).symbol))
 
 
 def _cell_text(value: Any) -> str:
     if is_missing(value):
         return "missing"
-    return _number_text(value) if isinstance(value, float) else cut(value_text(value), MAX_TEXT)
+    return cell_number(value) if isinstance(value, float) else cut(value_text(value), MAX_TEXT)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from localmdi.report.charts import bar_chart, beeswarm_chart
 from localmdi.report.page import render
 from localmdi.report.row_data import collect_rows, list_items, sample_rows
 from localmdi.report.sections import (
+    Whole,
     check_additivity,
     facts,
     find_negative,
@@ -25,15 +27,16 @@ from localmdi.report.sections import (
     how_to_read,
     importance_lines,
     negative_lines,
+    suspicious_columns,
 )
 from localmdi.results import GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi.typing import ArrayLike, IntArray
+    from localmdi.typing import ArrayLike, IntArray, Measure
 
-__all__ = ["write_report"]
+__all__ = ["Whole", "write_report", "write_sample"]
 
 _TITLE = "What each feature told, row by row"
 _LIBRARIES = ("jinja2", "altair", "vl_convert")
@@ -69,7 +72,9 @@ def write_report(
         The forest's global importances, from `global_mdi` or `honest_global_mdi`; default: the
         mean over the rows. Features of honest importances that cannot be told from noise are grey.
     prediction, target : sequence of length n_rows, optional
-        What the model predicts for every row and what is true: numbers or labels.
+        What the model predicts for every row and what is true: numbers or labels. A result of
+        ``local_mdi(..., direction=True)`` knows its prediction, and the page shows which way each
+        feature pushed it.
     title : str, optional
         The page's title.
     notes : iterable of str, optional
@@ -95,33 +100,81 @@ def write_report(
     ...     "<title>One row</title>" in path.read_text(encoding="utf-8")
     True
     """
+    return _write(
+        path,
+        _Request(
+            result,
+            global_importance,
+            {"prediction": prediction, "target": target},
+            title,
+            notes,
+            max_shape,
+        ),
+    )
+
+
+def write_sample(
+    result: LocalImportance,
+    path: str | os.PathLike[str],
+    *,
+    whole: Whole,
+    global_importance: GlobalImportance | None = None,
+    prediction: ArrayLike | Sequence[object] | None = None,
+    target: ArrayLike | Sequence[object] | None = None,
+    title: str | None = None,
+    notes: Iterable[str] = (),
+) -> Path:
+    """Write the page of a sample of the explained rows; it says so, and checks the whole."""
+    beside = {"prediction": prediction, "target": target}
+    request = _Request(result, global_importance, beside, title, notes, whole=whole)
+    return _write(path, request)
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What `write_report` was given; `whole` if the result is a sample."""
+
+    result: LocalImportance
+    overall: GlobalImportance | None
+    beside: Mapping[str, Any]
+    title: str | None
+    notes: Any
+    max_shape: Any = (1000, 100)
+    whole: Whole | None = None
+
+
+def _write(path: str | os.PathLike[str], request: _Request) -> Path:
+    result = request.result
     _check_result(result)
-    _check_global(global_importance, result)
+    _check_global(request.overall, result)
+    beside = dict(request.beside)
+    if beside["prediction"] is None:
+        beside["prediction"] = result.prediction
     known = {
-        "prediction": _check_column("prediction", prediction, n_rows=len(result)),
-        "target": _check_column("target", target, n_rows=len(result)),
+        name: _check_column(name, values, n_rows=len(result)) for name, values in beside.items()
     }
-    limits = _check_shape(max_shape)
-    heading = _check_strings("title", [_TITLE if title is None else title])[0]
-    lines = _check_strings("notes", notes)
+    limits = _check_shape(request.max_shape)
+    heading = _check_strings("title", [_TITLE if request.title is None else request.title])[0]
+    lines = _check_strings("notes", request.notes)
     _check_folder(path)
     _check_libraries()
     content = {"title": clean(heading), "notes": [clean(line) for line in lines]}
     with write_atomically(path) as temporary:
-        page = _compose(result, global_importance, known=known, limits=limits, content=content)
+        page = _compose(request, known=known, limits=limits, content=content)
         temporary.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)
 
 
 def _compose(
-    result: LocalImportance,
-    overall: GlobalImportance | None,
+    request: _Request,
     *,
     known: dict[str, Any],
     limits: tuple[int, int],
     content: dict[str, Any],
 ) -> str:
-    shown = result.mean() if overall is None else overall
+    result, overall = request.result, request.overall
+    whole = request.whole or Whole.of(result)
+    shown = replace(result.mean(), values=whole.mean) if overall is None else overall
     negative = find_negative(result, min(_LISTED_NEGATIVE, limits[0]))
     rows = sample_rows(len(result), limits[0], keep=negative.rows)
     # Honest values below zero are noise.
@@ -129,18 +182,18 @@ def _compose(
     features = np.argsort(-strength, kind="stable")[: limits[1]]
     data = collect_rows(result, rows, features=features, **known)
     lines = importance_lines(result, shown, features=features)
-    top = features[:_CHARTED]
-    names = data.content["names"][:_CHARTED]
-    errors = None if shown.standard_error is None else shown.standard_error[top]
     unit = unit_of(result.unit)
-    has_levels = result.baseline is not None
+    notices = _notices(result, rows, features=features, n_rows=whole.n_rows)
+    notices += suspicious_columns(result)
+    if result.note is not None:
+        notices.insert(0, clean(f"{result.note[:1].upper()}{result.note[1:]}"))
     content |= {
         "symbol": clean(unit.symbol),
         "quantity": unit.quantity,
-        "has_levels": has_levels,
-        "facts": facts(result),
+        "has_levels": result.baseline is not None,
+        "facts": facts(result, whole.n_rows),
         "reading": how_to_read(result),
-        "notices": [*_notices(result, rows, features=features), *data.notices()],
+        "notices": [*notices, *data.notices()],
         "importances": lines,
         "has_errors": any(line.error for line in lines),
         "has_noise": any(line.is_noise for line in lines),
@@ -149,26 +202,36 @@ def _compose(
         "honest": result.honest,
         "is_gain": shown.honest and shown.measure == "gain",
         "is_mean_of_rows": overall is None,
-        "n_charted": len(top),
+        "n_charted": min(_CHARTED, len(features)),
         "n_features": result.shape[1],
         "negative": negative_lines(result, negative, **known),
         "n_negative": negative.n_rows,
-        "additivity": check_additivity(result, overall),
+        "is_sample": len(result) < whole.n_rows,
+        "additivity": check_additivity(result, overall, whole=whole),
     }
-    charts = {
+    charts = _charts(result, shown, features=features[:_CHARTED], names=data.content["names"])
+    return render(content, charts=charts, rows=data.content)
+
+
+def _charts(
+    result: LocalImportance, shown: GlobalImportance, *, features: IntArray, names: list[str]
+) -> dict[str, Any]:
+    unit = unit_of(result.unit)
+    measure: Measure = "gain" if result.baseline is None else "drop"
+    errors = None if shown.standard_error is None else shown.standard_error[features]
+    return {
         "bar": bar_chart(
-            names,
-            shown.values[top],
+            names[:_CHARTED],
+            shown.values[features],
             errors=errors,
-            noise=find_noise(shown)[top],
+            noise=find_noise(shown)[features],
             title=_axis_title(shown),
         ),
         "beeswarm": beeswarm_chart(
-            names,
-            title=clean(unit.value_label("drop" if has_levels else "gain", honest=result.honest)),
+            names[:_CHARTED],
+            title=clean(unit.value_label(measure, honest=result.honest)),
         ),
     }
-    return render(content, charts=charts, rows=data.content)
 
 
 def _axis_title(shown: GlobalImportance) -> str:
@@ -178,14 +241,17 @@ def _axis_title(shown: GlobalImportance) -> str:
     return f"global importance ({clean(unit.symbol or unit.quantity)})"
 
 
-def _notices(result: LocalImportance, rows: IntArray, *, features: IntArray) -> list[str]:
+def _notices(
+    result: LocalImportance, rows: IntArray, *, features: IntArray, n_rows: int
+) -> list[str]:
     """Return sentences on the rows and features that are left out."""
-    n_rows, n_features = result.shape
+    n_features = result.shape[1]
     lines = []
     if len(rows) < n_rows:
+        how = ", spread evenly over their order" if len(result) == n_rows else ", drawn at random"
         lines.append(
-            f"The page shows a sample of {len(rows):,} of {count(n_rows, 'row')}, spread evenly "
-            "over their order; the importances and the checks are of all rows."
+            f"The page shows a sample of {len(rows):,} of {count(n_rows, 'row')}{how}; the "
+            "importances are of all rows."
         )
     if len(features) < n_features:
         most = "" if len(features) == 1 else f"{len(features):,} "

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse, vstack
 
 from localmdi._text import quote_names
+from localmdi.results.own_data import is_everything, take_own, take_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +26,12 @@ __all__ = [
     "check_same",
     "feature_positions",
     "group_columns",
-    "is_everything",
     "join_fields",
     "row_positions",
     "select_fields",
     "split_key",
+    "sum_errors",
     "sum_groups",
-    "take_table",
 ]
 
 Choice: TypeAlias = ArrayLike | slice
@@ -102,28 +102,6 @@ def feature_positions(key: Choice, names: Names) -> slice | IntArray:
     return np.array([places[name][0] for name in wanted], dtype=np.int64)
 
 
-def is_everything(key: slice | IntArray) -> bool:
-    """Tell whether a key is ``:``."""
-    return isinstance(key, slice) and key == slice(None)
-
-
-def take_table(table: Any, rows: slice | IntArray, *, columns: slice | IntArray) -> Any:
-    """Return rows and columns of an array, a sparse array or a data frame, of the same type."""
-    if isinstance(table, np.ndarray) or issparse(table):
-        if issparse(table) and table.format not in ("csr", "csc"):
-            table = table.tocsr()
-        table = table if is_everything(rows) else table[rows]
-        return table if is_everything(columns) else table[:, columns]
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(table, eager_only=True)
-    if not is_everything(rows):
-        frame = frame[np.arange(len(frame))[rows].tolist()]
-    if not is_everything(columns):
-        frame = frame[:, np.arange(frame.shape[1])[columns].tolist()]
-    return frame.to_native()
-
-
 def select_fields(
     result: LocalImportance, rows: slice | IntArray, *, columns: slice | IntArray
 ) -> dict[str, Any]:
@@ -137,9 +115,15 @@ def select_fields(
         kept = is_everything(rows)
         chosen["mean_standard_error"] = result.mean_standard_error[columns] if kept else None
     if result.data is not None:
-        matches = is_everything(columns) or result.data.shape[1:] == (len(names),)
-        chosen["data"] = take_table(result.data, rows, columns=columns) if matches else None
-    for field in ("baseline", "residual", "row_weight", "row_labels"):
+        whole = is_everything(columns)
+        chosen["data"] = (
+            take_table(result.data, rows, columns=columns)
+            if whole
+            else take_own(result, rows, columns=columns)
+        )
+    if result.direction is not None:
+        chosen["direction"] = take_table(result.direction, rows, columns=columns)
+    for field in ("baseline", "residual", "row_weight", "row_labels", "prediction"):
         value = getattr(result, field)
         if value is not None and not isinstance(value, float):
             chosen[field] = value[rows]
@@ -180,6 +164,8 @@ def join_fields(parts: Sequence[LocalImportance]) -> dict[str, Any]:
         "row_weight": _join_arrays("row_weight", [part.row_weight for part in parts]),
         "standard_error": _join_tables([part.standard_error for part in parts]),
         "mean_standard_error": None,
+        "direction": _join_tables([part.direction for part in parts]),
+        "prediction": _join_tables([part.prediction for part in parts]),
         "row_labels": _join_labels([part.row_labels for part in parts]),
         "method": methods.pop() if len(methods) == 1 else None,
     }
@@ -317,3 +303,16 @@ def sum_groups(values: Matrix, column: IntArray, *, n_groups: int) -> Matrix:
         return np.ascontiguousarray(sums)
     sums.sum_duplicates()
     return sums
+
+
+def sum_errors(errors: FloatArray | None, column: IntArray, *, n_groups: int) -> FloatArray | None:
+    """Add the errors of the features that go to the same group: the most that their sum's can be.
+
+    How the errors of two features depend on each other is not known; a standard deviation of a sum
+    is at most the sum of the standard deviations.
+    """
+    return (
+        None
+        if errors is None
+        else np.asarray(sum_groups(errors[None], column, n_groups=n_groups)[0])
+    )

@@ -139,6 +139,7 @@ def check_measure(fields: Mapping[str, Any]) -> dict[str, Any]:
         "measure": as_choice("measure", fields["measure"], choices=get_args(Measure)),
         "honest": as_flag("honest", fields["honest"]),
         "error": as_choice("error", fields["error"], choices=get_args(ErrorOf)),
+        "note": None if fields["note"] is None else as_text("note", fields["note"]),
     }
 
 
@@ -151,7 +152,7 @@ def check_local(fields: Mapping[str, Any]) -> dict[str, Any]:
     checked |= _check_ends(fields["baseline"], fields["residual"], n_rows=n_rows)
     checked |= _check_optional(fields, n_rows=n_rows, n_features=n_features)
     as_choice("frame_type", fields["frame_type"], choices=(None, "pandas", "polars", "pyarrow"))
-    for field, n_dimensions in (("data", 1), ("row_labels", None)):
+    for field, n_dimensions in (("data", 1), ("row_labels", None), ("prediction", None)):
         given = fields[field]
         if given is not None and getattr(given, "shape", ())[:n_dimensions] != (n_rows,):
             raise ValueError(
@@ -189,6 +190,10 @@ def _check_optional(fields: Mapping[str, Any], *, n_rows: int, n_features: int) 
     if mean_error is not None:
         checked["mean_standard_error"] = as_vector(
             "mean_standard_error", mean_error, length=n_features
+        )
+    if fields["direction"] is not None:
+        checked["direction"] = as_matrix(
+            "direction", fields["direction"], n_features=n_features, n_rows=n_rows
         )
     if fields["method"] is not None:
         checked["method"] = as_text("method", fields["method"])

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from localmdi._text import count
 from localmdi._validation import is_missing
-from localmdi.results.axes import check_same, group_columns, sum_groups
+from localmdi.results.axes import check_same, group_columns, sum_errors, sum_groups
 from localmdi.results.fields import as_number, as_vector, check_measure, dense
 from localmdi.results.frames import columns_to_frame
 from localmdi.results.p_values import discoveries, one_sided_p
@@ -64,6 +64,8 @@ class GlobalImportance:
         As for `LocalImportance`.
     error : {"trees", "labels", "both", "sample", "refits"}
         As for `LocalImportance`.
+    note : str or None
+        As for `LocalImportance`.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class GlobalImportance:
     measure: Measure = "drop"
     honest: bool = False
     error: ErrorOf = "trees"
+    note: str | None = None
 
     def __post_init__(self) -> None:
         checked = check_measure(vars(self))
@@ -208,7 +211,8 @@ class GlobalImportance:
         ----------
         mapping : dict of str to sequence of str
             Group name → names of its features. A group takes the place of its first
-            feature; features in no group stay as they are. There is no standard error of a sum.
+            feature; features in no group stay as they are. The standard error of a group is the
+            sum of its members' errors, which is the most that it can be.
 
         Examples
         --------
@@ -220,7 +224,8 @@ class GlobalImportance:
         """
         names, column = group_columns(self.feature_names, mapping)
         values = sum_groups(self.values[None, :], column, n_groups=len(names))[0]
-        return replace(self, values=values, feature_names=names, standard_error=None)
+        errors = sum_errors(self.standard_error, column, n_groups=len(names))
+        return replace(self, values=values, feature_names=names, standard_error=errors)
 
     def to_frame(self) -> Any:
         """Return a pandas frame: feature, importance, and standard_error if there is one.
@@ -375,6 +380,7 @@ def _mean(
         baseline=baseline,
         measure=result.measure,
         honest=result.honest,
+        note=result.note,
     )
 
 

@@ -13,11 +13,19 @@ from localmdi.results.axes import (
     join_fields,
     select_fields,
     split_key,
+    sum_errors,
     sum_groups,
 )
 from localmdi.results.fields import check_local, dense
-from localmdi.results.frames import matrix_to_arrow, matrix_to_frame, matrix_to_shap
+from localmdi.results.frames import (
+    add_columns,
+    beside_values,
+    matrix_to_arrow,
+    matrix_to_frame,
+    matrix_to_shap,
+)
 from localmdi.results.global_ import GlobalImportance, mean_by_label, mean_of_rows
+from localmdi.results.own_data import group_data, match_data, take_own
 from localmdi.results.p_values import discoveries, one_sided_p
 from localmdi.results.repr import describe_local
 from localmdi.results.storage import STORED, save_result
@@ -32,7 +40,15 @@ if TYPE_CHECKING:
     from localmdi.results.axes import Choice
     from localmdi.results.fields import Matrix
     from localmdi.results.frames import FrameType
-    from localmdi.typing import AnyArray, ArrayLike, BoolArray, ErrorOf, FloatArray, Measure
+    from localmdi.typing import (
+        AnyArray,
+        ArrayLike,
+        BoolArray,
+        ErrorOf,
+        FloatArray,
+        Measure,
+        RowsLike,
+    )
 
 __all__ = ["LocalImportance"]
 
@@ -87,6 +103,13 @@ class LocalImportance:
     error : {"trees", "labels", "both", "sample", "refits"}
         What `standard_error` measures: the choice of the trees, the labels of the held-out rows
         given the trees, both, the choice of the rows, or all of it, by fitting again.
+    note : str or None
+        What a reader must know so as not to misread the values, if anything.
+    direction : ndarray of float64 like values, or None
+        Which way, and how far, each feature moved the share of the predicted class or the
+        predicted number, where that was asked for.
+    prediction : ndarray of shape (n_rows,), or None
+        What is predicted for each row, where the direction was asked for.
 
     Examples
     --------
@@ -95,7 +118,7 @@ class LocalImportance:
     ...                 unit="bits", feature_names=("age", "dose"), n_trees=10)
     LocalImportance: 1 row, 2 features, 10 trees, in bits
       baseline 1, mean residual 0.25
-      largest by mean |value|:
+      largest by mean value:
         age   0.5
         dose  0.25
     """
@@ -117,6 +140,9 @@ class LocalImportance:
     measure: Measure = "drop"
     honest: bool = False
     error: ErrorOf = "trees"
+    note: str | None = None
+    direction: FloatArray | None = None
+    prediction: AnyArray | None = None
 
     def __post_init__(self) -> None:
         for field, value in check_local(vars(self)).items():
@@ -167,27 +193,41 @@ class LocalImportance:
         rows, columns = split_key(key, len(self), names=self.feature_names)
         return replace(self, **select_fields(self, rows, columns=columns))
 
-    def to_frame(self) -> Any:
-        """Return one column per feature and no others, in the type of the explained frame.
+    def to_frame(self, *, extra: bool = False, direction: bool = False) -> Any:
+        """Return one column per feature, in the type of the explained frame.
 
         pandas, with the row labels as index, for pandas frames and arrays; polars and pyarrow for
         theirs. CSR values become sparse pandas columns; polars and pyarrow have none, so select
         the features of wide results first, or use `top`.
 
+        Parameters
+        ----------
+        extra : bool
+            Whether to add ``_baseline``, ``_residual`` and ``_prediction``, where they are known.
+        direction : bool
+            Whether to add ``age_direction`` for a feature ``age``, and so on: how it moved the
+            prediction, for results of ``local_mdi(..., direction=True)``.
+
         Examples
         --------
         >>> import numpy as np
-        >>> LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]), n_trees=10,
-        ...                 unit="bits", feature_names=("age", "dose")).to_frame()
+        >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
+        >>> result.to_frame()
            age  dose
         0  0.5  0.25
+        >>> result.to_frame(extra=True)
+           age  dose  _baseline  _residual
+        0  0.5  0.25        1.0       0.25
         """
-        return matrix_to_frame(
+        frame = matrix_to_frame(
             self.values,
             self.feature_names,
             row_labels=self.row_labels,
             frame_type=self.frame_type,
         )
+        beside = beside_values(self, extra=extra, direction=direction)
+        return add_columns(frame, beside) if beside else frame
 
     def to_arrow(self) -> Any:
         """Return a pyarrow table with one (dense) column per feature, without row labels.
@@ -209,7 +249,8 @@ class LocalImportance:
         residual. Where shap writes ``E[f(X)]`` read "minus the uncertainty at the root", and for
         ``f(x)`` "minus the uncertainty left at the leaf", in `unit`, e.g. bits; 0 is certainty.
         Without a baseline the base value is 0, and a plot ends at the sum of the row's values.
-        CSR values are made dense: select rows or features of wide results first.
+        CSR values are made dense: select rows or features of wide results first. Text in `data`
+        becomes numbers, which shap colours by, and stays text in ``display_data``.
 
         Examples
         --------
@@ -220,7 +261,10 @@ class LocalImportance:
         array([-0.25])
         """
         return matrix_to_shap(
-            self.values, self.feature_names, baseline=self.baseline, data=self.data
+            self.values,
+            self.feature_names,
+            baseline=self.baseline,
+            data=take_own(self, slice(None), columns=slice(None)),
         )
 
     def top(self, k: int = 10) -> TopFeatures:
@@ -304,7 +348,9 @@ class LocalImportance:
         ----------
         mapping : dict of str to sequence of str
             Group name → names of its features. A group takes the place of its first feature;
-            features in no group stay as they are. The result has no standard errors and no data.
+            others stay as they are. Its standard error is the sum of its members' errors, the most
+            that it can be; in `data` stands what the members hold, of indicators which one is 1
+            (not for sparse rows).
 
         Examples
         --------
@@ -316,14 +362,44 @@ class LocalImportance:
         0  0.75
         """
         names, column = group_columns(self.feature_names, mapping)
+        n_groups = len(names)
+        both = {"standard_error": self.standard_error, "direction": self.direction}
+        summed: dict[str, Any] = {
+            field: sum_groups(matrix, column, n_groups=n_groups)
+            for field, matrix in both.items()
+            if matrix is not None
+        }
         return replace(
             self,
-            values=sum_groups(self.values, column, n_groups=len(names)),
+            values=sum_groups(self.values, column, n_groups=n_groups),
             feature_names=names,
-            data=None,
-            standard_error=None,
-            mean_standard_error=None,
+            data=group_data(self, names, column=column),
+            **summed,
+            mean_standard_error=sum_errors(self.mean_standard_error, column, n_groups=n_groups),
         )
+
+    def with_data(self, X: RowsLike) -> LocalImportance:
+        """Return the result with the rows' own values, which displays and reports show.
+
+        Every function of localmdi keeps them; a result that was loaded from a file has none.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The explained rows: an array with one column per feature, or a frame with a column of
+            each feature's name, in any order and among others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
+        ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
+        >>> result.with_data(pd.DataFrame({"dose": [2], "age": [61]})).data
+           age  dose
+        0   61     2
+        """
+        return replace(self, data=match_data(self, X))
 
     @overload
     def mean(self, by: None = None) -> GlobalImportance: ...

@@ -36,12 +36,9 @@ def describe_local(result: LocalImportance) -> str:
         lines.append(f"  {word} {level:.4g}, mean residual {left:.4g}")
     seen = min(n_rows, max(1, _MAX_VALUES // n_features))
     some = "" if seen == n_rows else f" of the first {count(seen, 'row')}"
-    lines.append(f"  largest by mean |value|{some}:")
-    rows = result.values[:seen]
-    if isinstance(rows, np.ndarray):
-        # Rows that every tree has seen have no honest value.
-        rows = rows[~np.isnan(rows).any(axis=1)]
-    size = np.asarray(abs(rows).mean(axis=0) if rows.shape[0] else np.full(n_features, np.nan))
+    lines.append(f"  largest by mean value{some}:")
+    # The same order as that of `mean` and of the global importance.
+    size = result[:seen].mean().values if seen < n_rows else result.mean().values
     return "\n".join(
         lines + _largest(size, result.feature_names.__getitem__, most=_N_LOCAL, indent="    ")
     )
@@ -84,7 +81,8 @@ def _head(result: LocalImportance | GlobalImportance, *sizes: str) -> str:
     parts = [*sizes, count(len(result.feature_names), "feature")]
     if result.n_trees:
         parts.append(count(result.n_trees, "tree"))
-    return f"{kind}: {', '.join(parts)}, in {result.unit}"
+    head = f"{kind}: {', '.join(parts)}, in {result.unit}"
+    return head if result.note is None else f"{head}\n  note: {clean(result.note)}"
 
 
 def _largest(size: FloatArray, name: Callable[[int], str], *, most: int, indent: str) -> list[str]:

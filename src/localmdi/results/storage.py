@@ -32,7 +32,7 @@ _KIND = "importance"
 # 2: `measure` and `honest`; a local result may be without baseline and residual.
 _VERSION = 2
 _CSR_PARTS = ("data", "indices", "indptr")
-_NOT_SAVED = "data"  # the explained rows, which the user has
+_NOT_SAVED = ("data", "prediction")  # the explained rows and the model, which the user has
 
 STORED: dict[str, type[Any]] = {}
 """The dataclasses that files can hold, by their names there; each enters itself."""
@@ -45,7 +45,7 @@ def save_result(path: str | os.PathLike[str], result: LocalImportance | GlobalIm
     arrays: dict[str, AnyArray] = {}
     for field in fields(kind):
         name, value = field.name, getattr(result, field.name)
-        if value is None or name == _NOT_SAVED:
+        if value is None or name in _NOT_SAVED:
             continue
         if name == "row_labels":
             header[name], labels = _encode_labels(value)

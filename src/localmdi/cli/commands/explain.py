@@ -129,7 +129,7 @@ def run(**values: Any) -> None:
             _write_report(summary, settings.report, model=model, settings=settings, console=console)
     about |= {"trees": model.n_trees, "criterion": model.forest.criterion}
     files = named_files(output=settings.output, report=settings.report, model=settings.save_model)
-    trust = Trust.of(model)
+    trust = Trust.of(model, summary.quality)
     document = {"command": "explain", **about, **summary.describe(), **trust.describe()}
     document |= {"files": files}
     console.finish(document, lines=show_summary(summary, about=about, files=files, trust=trust))
@@ -203,7 +203,7 @@ def _load_model(
     model = TableModel(
         loaded,
         columns,
-        explainer=explainer_of(adapted, settings.measure),
+        explainer=explainer_of(adapted, settings.measure, model=loaded),
         jobs=settings.jobs,
         predict=settings.predict,
         from_table=from_table,
@@ -230,6 +230,7 @@ def _explain_table(
 ) -> Summary:
     sample = REPORT_ROWS if settings.report is not None else 0
     summary = Summary(show=settings.show, sample=sample, seed=settings.seed)
+    summary.judge(is_classifier=model.forest.classes is not None)
     unseen = UnseenCategories(model)
     with ExitStack() as stack:
         writer = None
@@ -241,6 +242,8 @@ def _explain_table(
             model, table, settings=settings, unseen=unseen, advance=advance
         ):
             summary.add(part)
+            if part.result.note is not None:
+                console.note(part.result.note)
             if writer is not None:
                 writer.write(part)
     unseen.report(console)
@@ -282,7 +285,7 @@ def _write_report(
     console: Console,
 ) -> None:
     sample = summary.sample()
-    n_rows, data, trust = summary.n_rows, settings.data.name, Trust.of(model)
+    n_rows, data, trust = summary.n_rows, settings.data.name, Trust.of(model, summary.quality)
     if len(sample.rows) < n_rows:
         console.note(
             f"the report shows {count(len(sample.rows), 'row')} drawn at random from {n_rows:,}."
@@ -293,6 +296,7 @@ def _write_report(
     write_page(
         sample,
         path,
+        whole=summary.whole,
         global_importance=trust.importance or global_importance_of(model.forest, sample.result),
         title=f"{clean(settings.target)} in {data}" if settings.target else data,
         notes=[

@@ -119,6 +119,7 @@ def run(**values: Any) -> None:
             write_page(
                 summary.sample(),
                 settings.report,
+                whole=summary.whole,
                 global_importance=explained.result.mean(),
                 title=f"{clean(settings.target)} in {data}",
                 notes=[

@@ -77,7 +77,7 @@ def match_columns(
         if extra:
             console.note(f"ignoring columns that the model does not know: {quote_names(extra)}.")
     if adapted.transform is not None:
-        kinds = _kinds_in_table(table, names)
+        kinds = _kinds_in_table(adapted, table, names=names)
     else:
         categories = adapted.forest.categories or (None,) * len(names)
         kinds = {name: _kind(labels) for name, labels in zip(names, categories, strict=True)}
@@ -142,16 +142,65 @@ def _kind(labels: AnyArray | None) -> Kind:
     return Kind.NUMBER if numbers else Kind.CATEGORY
 
 
-def _kinds_in_table(table: TableFile, names: Sequence[str]) -> dict[str, Kind]:
-    """Return what the columns hold: the steps of a Pipeline take what they were fitted with."""
-    if table.kinds is not None:
-        found = {name: table.kinds[name] for name in names}
-    else:
-        guesses = {name: KindGuess() for name in names}
-        for batch in table.batches(names, _BATCH_ROWS):
-            for name, guess in guesses.items():
+def _kinds_in_table(
+    adapted: AdaptedModel, table: TableFile, *, names: Sequence[str]
+) -> dict[str, Kind]:
+    """Return what the columns hold: the steps of a Pipeline take what they were fitted with.
+
+    Columns of true and false are booleans, as pandas reads them, unless a step learned the words.
+    """
+    guesses = {name: KindGuess() for name in names}
+    flags = set(names)
+    for batch in table.batches(names, _BATCH_ROWS):
+        for name, guess in guesses.items():
+            if table.kinds is None:
                 guess.see(batch[name])
-        found = {name: guess.kind for name, guess in guesses.items()}
+            if name in flags and not _holds_flags(batch[name]):
+                flags.remove(name)
+        if table.kinds is not None and not flags:
+            break
+    found = table.kinds or {name: guess.kind for name, guess in guesses.items()}
+    steps = () if adapted.transform is None else adapted.transform.steps
+    flags -= _learned_words(steps, names)
     return {
-        name: Kind.NUMBER if kind == Kind.NUMBER else Kind.CATEGORY for name, kind in found.items()
+        name: Kind.BOOLEAN
+        if name in flags
+        else Kind.NUMBER
+        if found[name] == Kind.NUMBER
+        else Kind.CATEGORY
+        for name in names
     }
+
+
+def _holds_flags(column: Any) -> bool:
+    """Tell whether all cells are true or false, as booleans or as words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type):
+        return True
+    present = column.drop_null()
+    if not pa.types.is_string(column.type) or not len(present):
+        return False
+    words = pc.ascii_lower(pc.utf8_trim_whitespace(present))
+    return bool(pc.all(pc.is_in(words, value_set=pa.array(["true", "false"]))).as_py())
+
+
+def _learned_words(steps: Sequence[Any], names: Sequence[str]) -> set[str]:
+    """Return the columns whose categories some encoder among the steps learned as text."""
+    found: set[str] = set()
+    for step in steps:
+        for _, encoder, columns in getattr(step, "transformers_", ()):
+            chosen = [columns] if isinstance(columns, str | int) else columns
+            if isinstance(chosen, slice):
+                chosen = list(names)[chosen]
+            part = [names[c] if isinstance(c, int) else str(c) for c in chosen]
+            found |= _learned_words(_parts_of(encoder), part)
+        for name, labels in zip(names, getattr(step, "categories_", ()), strict=False):
+            if any(isinstance(label, str) for label in list(labels)):
+                found.add(name)
+    return found
+
+
+def _parts_of(encoder: Any) -> list[Any]:
+    return [part for _, part in getattr(encoder, "steps", [("", encoder)])]

@@ -33,8 +33,6 @@ __all__ = [
 _BATCH_ROWS = 1 << 16
 # Integers with at most this many distinct values are classes.
 _MOST_CLASSES = 20
-# From this many rows on, a column in which all values differ is pointed out as an identifier.
-_IDENTIFIER_ROWS = 20
 _FLOAT32_MAX = 3.4028234663852886e38
 # Trees times rows: beyond this many the nodes of the forest take gigabytes.
 _MOST_PATHS = 10_000_000
@@ -329,16 +327,23 @@ def _check_finite(frame: Any) -> None:
 
 
 def _point_out_identifiers(frame: Any, kinds: Mapping[str, Kind], *, console: Console) -> None:
-    """Say which columns tell all rows apart: one split on such a column removes everything."""
-    n_rows = frame.num_rows
-    if n_rows < _IDENTIFIER_ROWS:
-        return
+    """Name columns that tell (nearly) all rows apart: trees learn single rows from them."""
+    import pyarrow.compute as pc
+
+    from localmdi.results.own_data import too_many_values
+
     for name, kind in kinds.items():
-        if kind == Kind.CATEGORY and len(frame[name].unique()) == n_rows:
+        present = frame[name].drop_null()
+        numbers = kind == Kind.NUMBER
+        if not len(present) or (
+            numbers and not pc.all(pc.equal(pc.round(present), present)).as_py()
+        ):
+            continue
+        found = too_many_values(len(present.unique()), frame.num_rows, whole_numbers=numbers)
+        if found is not None:
             console.note(
-                f"column {quote_names([name])} has a different value in every row, like an "
-                "identifier: it removes all uncertainty and explains nothing. Leave it out with "
-                "--drop."
+                f"column {quote_names([name])} {found}: trees can learn single rows from it, which "
+                "says nothing about new rows. Leave it out with --drop if it only names the rows."
             )
 
 

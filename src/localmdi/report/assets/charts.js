@@ -41,7 +41,7 @@ function dots(nFeatures) {
         const side = i % 2 ? 1 : -1;
         const offset = (side * Math.ceil(i / 2) * 2) / fullest;
         const value = rows.value(row, f);
-        found.push({ rank: f, row, value, offset, shade: shade ? shade(row) : null });
+        found.push({ rank: f, row, value, offset, shade: shade?.(row) ?? -1 });
       });
     }
   }
@@ -86,6 +86,8 @@ async function drawChart(id, spec, options) {
   const place = byId(id);
   const limit = spec.params.find((parameter) => parameter.name === "limit");
   limit.value = Math.round(Math.min(180, place.clientWidth * 0.36));
+  const labels = spec.params.find((parameter) => parameter.name === "names");
+  labels.value = shortNames(rows.names.slice(0, labels.value.length), Math.floor(limit.value / 7));
   // `ast` evaluates expressions without eval, which the page's security policy forbids.
   const embedded = await vegaEmbed(place, spec, {
     mode: "vega-lite",

@@ -33,9 +33,22 @@ function openRow(row) {
   else location.hash = hash;
 }
 
+const addressedNumber = () => /^#row-(\d+)$/.exec(location.hash)?.[1];
+
 function rowOfAddress() {
-  const match = /^#row-(\d+)$/.exec(location.hash);
-  return match ? rows.index.get(Number(match[1])) : undefined;
+  const number = addressedNumber();
+  return number === undefined ? undefined : rows.index.get(Number(number));
+}
+
+// An address of a row that the page does not have: say so, above the row that is shown.
+function sayUnknown() {
+  const number = addressedNumber();
+  if (number === undefined || rowOfAddress() !== undefined) return;
+  const text = `Row ${number} is not on this page, which shows ${countText(rows.n, "row")}.`;
+  const place = byId("detail");
+  place.querySelectorAll("[role=alert]").forEach((old) => old.remove());
+  place.prepend(element("p", { role: "alert", class: "notice" }, text));
+  place.scrollIntoView({ block: "start" });
 }
 
 function turnPage(step) {
@@ -72,7 +85,7 @@ function listen() {
   byId("next").addEventListener("click", () => turnPage(1));
   byId("table").addEventListener("click", (event) => {
     const head = event.target.closest("[data-sort]");
-    const line = event.target.closest("tbody tr");
+    const line = event.target.closest("tbody tr[data-row]");
     if (head) sortBy(head.dataset.sort);
     else if (line) openRow(Number(line.dataset.row));
   });
@@ -80,6 +93,7 @@ function listen() {
   addEventListener("hashchange", () => {
     const row = rowOfAddress();
     if (row !== undefined) showRow(row, true);
+    else sayUnknown();
   });
 }
 
@@ -89,4 +103,5 @@ showTable();
 listen();
 const addressed = rowOfAddress();
 showRow(addressed ?? 0, addressed !== undefined);
+sayUnknown();
 drawCharts(openRow);

@@ -1,6 +1,7 @@
 // One row in detail: from the root's impurity down to what is left at the leaf, and its own values.
 
 const STEPS = 14;
+const STEP_LETTERS = 24;
 
 const moveWord = (value) => (value < 0 ? "raised" : "removed");
 
@@ -56,13 +57,23 @@ function detailSteps(row, ranked) {
   const gap = rows.baseline[row] - rows.residual[row] - total;
   const size = Math.max(Math.abs(rows.baseline[row]), Math.abs(rows.residual[row]));
   if (Math.abs(gap) > 1e-3 * size) steps.push({ name: "features not in this result", change: gap });
-  let level = rows.baseline[row];
+  walk(steps, rows.baseline[row]);
+  // No uncertainty is below zero: where the way down would be, what raised it comes first.
+  const lowest = Math.min(0, rows.residual[row]) - 1e-5 * size;
+  if (steps.some((step) => step.to < lowest)) {
+    steps.sort((a, b) => Number(a.change >= 0) - Number(b.change >= 0));
+    walk(steps, rows.baseline[row]);
+  }
+  return steps;
+}
+
+function walk(steps, start) {
+  let level = start;
   for (const step of steps) {
     step.from = level;
     level -= step.change;
     step.to = level;
   }
-  return steps;
 }
 
 function bar({ from, to, change }, percent) {
@@ -87,9 +98,9 @@ function stepName(row, step) {
     return name;
   }
   const cells = rows.cells[step.feature];
-  name.append(isolated(rows.names[step.feature]));
+  name.append(isolated(rows.shortName(step.feature, STEP_LETTERS)));
   if (cells) name.append(element("span", { class: "own" }, " = ", cells.node(row)));
-  name.title = name.textContent;
+  name.title = cells ? `${rows.names[step.feature]} = ${cells.text(row)}` : rows.names[step.feature];
   return name;
 }
 
@@ -103,13 +114,26 @@ function stepLine(row, step, percent) {
   track.append(bar(step, percent));
   const error = step.feature === undefined ? NaN : rows.error(row, step.feature);
   const amount = [element("span", { class: moveWord(step.change) }, rows.amount(step.change))];
-  if (Number.isFinite(error)) amount.push(element("small", {}, ` ± ${amountText(error, rows.decimals)}`));
+  if (Number.isFinite(error)) amount.push(element("small", {}, ` ± ${rows.amount(error)}`));
+  if (rows.direction) amount.push(pushArrow(step.feature === undefined ? 0 : rows.push(row, step.feature)));
   return stepItem(stepName(row, step), track, amount, false);
+}
+
+function pushWords(push) {
+  if (rows.ofClasses) return push > 0 ? "towards the predicted class" : "away from the predicted class";
+  return push > 0 ? "raised the prediction" : "lowered the prediction";
+}
+
+// An arrow of its own width, so that the numbers stay in line.
+function pushArrow(push) {
+  if (!push) return element("span", { class: "push" });
+  const words = pushWords(push);
+  return element("span", { class: "push", role: "img", "aria-label": words, title: words }, push > 0 ? "↑" : "↓");
 }
 
 function levelLine(text, level, percent) {
   const track = element("span", { class: "track" }, bar({ from: level, to: 0, change: level }, percent));
-  return stepItem(element("span", { class: "name" }, text), track, [rows.amount(level)], true);
+  return stepItem(element("span", { class: "name" }, text), track, [rows.amount(level), rows.direction ? pushArrow(0) : ""], true);
 }
 
 function waterfall(row, ranked) {
@@ -138,6 +162,7 @@ function legend() {
         key("total", rows.symbol ? `level, in ${rows.symbol}` : "level"),
       ]
     : [key("removed", rows.symbol ? `gain, in ${rows.symbol}` : "gain"), key("raised", "negative")];
+  if (rows.direction) keys.push(element("span", {}, `↑ ${pushWords(1)}`), element("span", {}, `↓ ${pushWords(-1)}`));
   return element("p", { class: "scale", "aria-hidden": "true" }, ...keys);
 }
 
@@ -152,7 +177,7 @@ function allFeatures(row, ranked) {
         {},
         element("th", { scope: "row" }, isolated(rows.names[feature])),
         element("td", {}, cells ? cells.node(row) : ""),
-        element("td", { class: `number ${moveWord(value)}` }, amountText(value, rows.decimals + 2)),
+        element("td", { class: `number ${moveWord(value)}` }, rows.amount(value, 2)),
       ),
     );
   }

@@ -1,6 +1,7 @@
 // The table of rows: search, sort, pages.
 
 const PAGE_SIZE = 25;
+const NAME_LETTERS = 20;
 const state = { order: [], page: 0, sort: "position", descending: false, feature: 0, row: 0 };
 
 // Whether "prediction and target differ" means something: of labels it does, and of whole numbers;
@@ -45,7 +46,7 @@ function tableColumns() {
   }
   columns.push({
     key: "feature",
-    title: [isolated(rows.names[state.feature]), ` (${valueTitle()})`],
+    title: [isolated(rows.shortName(state.feature, NAME_LETTERS)), ` (${valueTitle()})`],
     number: true,
     value: (row) => rows.value(row, state.feature),
     node: (row) => {
@@ -58,7 +59,7 @@ function tableColumns() {
     title: "largest effect",
     class: "most",
     value: (row) => rows.names[mostOf[row]],
-    node: (row) => isolated(rows.names[mostOf[row]]),
+    node: (row) => isolated(rows.shortName(mostOf[row], NAME_LETTERS)),
   });
   return columns;
 }
@@ -126,7 +127,12 @@ function showTable() {
   const table = byId("table");
   table.tHead.replaceChildren(element("tr", {}, ...columns.map(headCell)));
   const visible = state.order.slice(first, first + PAGE_SIZE);
-  table.tBodies[0].replaceChildren(...visible.map((row) => bodyRow(row, columns)));
+  const lines = visible.map((row) => bodyRow(row, columns));
+  if (!lines.length) {
+    const cell = element("td", { colspan: columns.length, class: "nothing" }, "No row matches. Clear the search to see all rows.");
+    lines.push(element("tr", {}, cell));
+  }
+  table.tBodies[0].replaceChildren(...lines);
   const count = state.order.length.toLocaleString("en");
   byId("status").textContent = state.order.length === rows.n ? countText(rows.n, "row") : `${count} of ${countText(rows.n, "row")}`;
   byId("page").textContent = `Page ${state.page + 1} of ${nPages}`;

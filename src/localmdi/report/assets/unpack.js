@@ -61,6 +61,8 @@ class Rows {
     // Levels at root and leaf; null where values are gains, which do not lead from one to the other.
     this.baseline = packed.baseline ? unpack(packed.baseline) : null;
     this.residual = packed.residual ? unpack(packed.residual) : null;
+    this.direction = packed.direction ? unpack(packed.direction) : null;
+    this.ofClasses = packed.of_classes;
     this.nHidden = packed.n_hidden;
     this.hidden = packed.hidden ? unpack(packed.hidden) : null;
     this.scale = packed.values.scale;
@@ -69,7 +71,9 @@ class Rows {
     this.errorSteps = packed.errors ? unpack(packed.errors.steps) : null;
     this.index = new Map(Array.from(this.position, (position, row) => [position, row]));
     const sizes = this.baseline ?? this.scale.map((scale) => 32767 * scale);
-    this.decimals = decimalsFor(sizes.reduce((a, b) => Math.max(a, Math.abs(b)), 0));
+    const largest = sizes.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    this.power = sharedPower(largest);
+    this.decimals = decimalsFor(largest / 10 ** this.power);
   }
 
   value(row, feature) {
@@ -84,12 +88,26 @@ class Rows {
     return Math.exp(this.errors.low + (step - 2) * this.errors.width);
   }
 
+  // A name of at most so many letters, unlike the others.
+  shortName(feature, letters) {
+    this.short ??= new Map();
+    if (!this.short.has(letters)) this.short.set(letters, shortNames(this.names, letters));
+    return this.short.get(letters)[feature];
+  }
+
+  // 1: the feature pushed towards what is predicted, -1: away from it, 0: neither or not known.
+  push(row, feature) {
+    return this.direction ? this.direction[feature * this.n + row] - 1 : 0;
+  }
+
   get hasLevels() {
     return this.baseline !== null && this.residual !== null;
   }
 
-  amount(number) {
-    return amountText(number, this.decimals);
+  // `more` decimals where there is room for them.
+  amount(number, more = 0) {
+    const text = amountText(number / 10 ** this.power, this.decimals + more);
+    return this.power && Number.isFinite(number) ? `${text} × ${powerText(10 ** this.power).slice(4)}` : text;
   }
 
   // A unit without a symbol, variance say, is named once and not behind every number.
