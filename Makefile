@@ -80,7 +80,7 @@ test-sdist: $(BUILD_TOOLS)
 	$(BIN)/python tools/check_sdist.py
 
 test-python: $(BUILT) $(TEST_TOOLS)
-	$(BIN)/python -m pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=loadgroup --cov --cov-report=term-missing
 
 test-oldest: $(OLDEST_BUILT)
 	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture --ignore=tests/paper tests

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 
-from benchmarks import explain, grow, growth, infinite, libraries
+from benchmarks import cluster, explain, grow, growth, infinite, libraries
 from benchmarks.timing import header
 from benchmarks.workloads import WORKLOADS
 
@@ -14,11 +14,16 @@ PARTS = {
     "grow": grow.main,
     "infinite": infinite.main,
     "libraries": libraries.main,
+    "cluster": lambda: cluster.main(options.rows),
 }
 
-names = sys.argv[1:]
+parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*EXPLAINED, *PARTS]))
+parser.add_argument("--rows", type=int, default=5_000_000, help="rows of cluster")
+options = parser.parse_args()
+names = options.names
 if unknown := set(names) - {*EXPLAINED, *PARTS}:
-    sys.exit(f"unknown: {', '.join(sorted(unknown))}; choose {', '.join([*EXPLAINED, *PARTS])}")
+    parser.error(f"unknown: {', '.join(sorted(unknown))}; choose {', '.join([*EXPLAINED, *PARTS])}")
 print(header(), flush=True)
 if not names or set(names) & {*EXPLAINED}:
     explain.main([name for name in names if name in EXPLAINED])

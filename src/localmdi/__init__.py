@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localmdi import datasets, exceptions, plots, theory
+    from localmdi import datasets, distributed, exceptions, plots, theory
     from localmdi._api import (
         as_forest,
         decompose_global,
@@ -44,6 +44,7 @@ __all__ = [
     "build_forest",
     "datasets",
     "decompose_global",
+    "distributed",
     "exceptions",
     "forest_gap",
     "global_mdi",

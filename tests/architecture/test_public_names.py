@@ -15,6 +15,7 @@ ENTRY = re.compile(r"^   (\w+)$", re.MULTILINE)
 DOCUMENTED_MODULES = [
     "localmdi",
     "localmdi.datasets",
+    "localmdi.distributed",
     "localmdi.plots",
     "localmdi.report",
     "localmdi.results",

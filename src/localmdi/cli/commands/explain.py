@@ -27,6 +27,7 @@ from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
+from localmdi.cli.on_spark import engine_option, explain_on_spark, with_addresses
 from localmdi.cli.output import (
     REPORT_ROWS,
     check_outputs,
@@ -87,11 +88,12 @@ def command() -> click.Command:
     return click.Command(
         "explain",
         params=[
-            *table_options(),
+            *with_addresses(table_options()),
             task_option(),
             rows_option("--rows"),
             *model_options(),
-            output_option(),
+            *with_addresses([output_option()]),
+            engine_option(),
             *report_options(),
             click.Option(
                 ["--predict/--no-predict"], default=True, help="Whether to predict each row too."
@@ -112,6 +114,9 @@ def command() -> click.Command:
 
 def run(**values: Any) -> None:
     """Explain the rows of a table."""
+    if values.pop("engine") == "spark":
+        explain_on_spark(values, Console(quiet=values["quiet"], as_json=values["as_json"]))
+        return
     settings = ExplainSettings(**values)
     check_outputs(
         {"-o": settings.output, "--report": settings.report, "--save-model": settings.save_model},
