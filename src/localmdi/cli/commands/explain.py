@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from localmdi._atomic import write_atomically
 from localmdi._progress import progress_bar
 from localmdi._text import clean, count, quote_names
 from localmdi.cli.commands.options import (
@@ -20,6 +19,7 @@ from localmdi.cli.commands.options import (
     output_option,
     report_options,
     rows_option,
+    safe_csv_option,
     table_options,
     task_option,
 )
@@ -71,6 +71,7 @@ class ExplainSettings(FitSettings, TableSettings):
     model: Path | None
     allow_pickle: bool
     output: Path | None
+    safe_csv: bool
     report: Path | None
     show: int
     predict: bool
@@ -91,6 +92,7 @@ def command() -> click.Command:
             rows_option("--rows"),
             *model_options(),
             output_option(),
+            safe_csv_option(),
             *report_options(),
             click.Option(
                 ["--predict/--no-predict"], default=True, help="Whether to predict each row too."
@@ -151,8 +153,7 @@ def _fit_model(
         fitted = fit_forest(training, settings, console=console, keep_forest=True)
         forest = fitted.forest_
     if forest is not None and settings.save_model is not None:
-        with write_atomically(settings.save_model) as temporary:
-            forest.save(temporary)
+        forest.save(settings.save_model)
     if honest or forest is None:
         return fit_halves(
             training,
@@ -221,7 +222,7 @@ def _explain_table(
     with ExitStack() as stack:
         writer = None
         if settings.output is not None:
-            writer = stack.enter_context(open_writer(settings.output))
+            writer = stack.enter_context(open_writer(settings.output, safe_csv=settings.safe_csv))
         total = table.n_rows or 0
         advance = stack.enter_context(progress_bar(console.progress, total, unit="row"))
         for part in _explain_batches(

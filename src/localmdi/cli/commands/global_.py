@@ -14,6 +14,7 @@ from localmdi.cli.commands.options import (
     fit_options,
     model_options,
     output_option,
+    safe_csv_option,
     table_options,
     task_option,
 )
@@ -43,6 +44,7 @@ class GlobalSettings(FitSettings, TableSettings):
     model: Path | None
     allow_pickle: bool
     output: Path | None
+    safe_csv: bool
 
 
 def command() -> click.Command:
@@ -56,6 +58,7 @@ def command() -> click.Command:
             task_option(),
             *model_options(),
             output_option(),
+            safe_csv_option(),
             *fit_options(),
             *common_options(),
         ],
@@ -73,7 +76,7 @@ def run(**values: Any) -> None:
     with console.hear_warnings():
         importance, about = _measure(settings, console=console)
         if settings.output is not None:
-            write_table(importance.to_arrow(), settings.output)
+            write_table(importance.to_arrow(), settings.output, safe_csv=settings.safe_csv)
     files = named_files(output=settings.output)
     document = {"command": "global", **about, **_describe(importance), "files": files}
     console.finish(document, lines=[*_show(importance, about), *show_files(files)])
