@@ -23,7 +23,7 @@ PAPER_TOOLS := $(VENV)/.paper-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-sdist test-slow test-oldest lint types layers warnings bench paper docs format clean
+.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench paper docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -33,8 +33,11 @@ demo: $(BUILT) $(APP_TOOLS) ## explain a forest on the handwritten digits, and w
 
 test: lint types layers warnings test-cpp test-sdist test-python ## everything that must hold before a commit
 
-test-slow: test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, and all tests on the oldest supported libraries
+test-slow: test-threads test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, threads under ThreadSanitizer, all tests on the oldest supported libraries
 	$(BIN)/python -m pytest -m slow tests
+
+fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them (FUZZ="--seconds 60 --seed 7")
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
 	$(BIN)/python -m benchmarks
@@ -69,6 +72,12 @@ test-cpp: $(BUILD_TOOLS)
 	$(CMAKE) -B build/cpp-tests -DLOCALMDI_TESTS=ON
 	$(BIN)/cmake --build build/cpp-tests
 	$(BIN)/ctest --test-dir build/cpp-tests --output-on-failure --no-tests=error
+
+# The same tests under ThreadSanitizer. Warnings are the business of test-cpp: here GCC invents some.
+test-threads: $(BUILD_TOOLS)
+	$(CMAKE) -B build/thread-tests -DLOCALMDI_TESTS=ON -DLOCALMDI_SANITIZERS=thread -DLOCALMDI_WERROR=OFF
+	$(BIN)/cmake --build build/thread-tests
+	TSAN_OPTIONS=halt_on_error=1 $(BIN)/ctest --test-dir build/thread-tests --output-on-failure --no-tests=error
 
 # The bindings with warnings as errors, as test-cpp has the core; a user's build must not fail for a warning.
 warnings: $(BUILD_TOOLS)

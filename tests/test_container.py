@@ -308,3 +308,18 @@ def test_paths_pass_through(tmp_path):
         write_container(tmp_path, kind="demo", version=1, header={}, arrays={})
     write_container(str(tmp_path / "text"), kind="demo", version=1, header={}, arrays={})
     assert read(str(tmp_path / "text")) == (1, {}, {})
+
+
+def test_halves_of_characters(path):
+    # JSON can spell a lone surrogate, which pandas, Arrow and terminals refuse much later.
+    for text in ("\\ud800", "\\uDFFF", "a\\udc80b"):
+        raw = (
+            b'{"kind":"demo","version":1,"header":{"names":["' + text.encode() + b'"]},"arrays":[]}'
+        )
+        with pytest.raises(FileFormatError, match="its strings must be valid Unicode"):
+            read(path, craft(raw))
+    with pytest.raises(ValueError, match="must be valid Unicode to be saved"):
+        write_container(path, kind="demo", version=1, header={"a": "\ud800"}, arrays={})
+    for name in ("\N{GRINNING FACE}", r"\ud800", "é"):
+        write_container(path, kind="demo", version=1, header={"a": name}, arrays={})
+        assert read(path)[1] == {"a": name}

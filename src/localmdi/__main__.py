@@ -2,6 +2,6 @@
 
 import sys
 
-from localmdi.cli import main
+from localmdi.cli import program
 
-sys.exit(main())
+sys.exit(program())

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["write_atomically"]
 
+_MODE = 0o666  # less what the umask forbids, as for any new file
+
 
 @contextmanager
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success it takes the name, else it is removed.
+    """Yield a path to write to; on success the file takes the name `path`, else it is gone.
 
-    A symbolic link stays one: the file that it points to is replaced.
+    Where the system can do so (Linux), the file has no name while it is written, so that even a
+    killed process leaves nothing behind. Elsewhere it has a temporary name beside `path`. A
+    symbolic link stays one: the file that it points to is replaced.
 
     Raises
     ------
@@ -38,8 +42,13 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     if os.path.exists(target) and not os.path.isfile(target):
         raise ValueError(f"the path must name a regular file; got {target!r}. Choose a file name.")
     temporary = Path(target).with_name(f".localmdi-{uuid.uuid4().hex}.tmp")
+    nameless = _open_nameless(os.path.dirname(target))
     try:
-        yield temporary
+        if nameless is None:
+            yield temporary
+        else:
+            yield _path_of(nameless)
+            _give_name(nameless, temporary)
         os.replace(temporary, target)
     except OSError as error:
         if str(error.filename) == str(temporary):
@@ -47,5 +56,37 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
             error.filename, error.filename2 = os.fspath(path), None
         raise
     finally:
+        if nameless is not None:
+            os.close(nameless)
         with suppress(OSError):
             temporary.unlink()
+
+
+def _open_nameless(folder: str) -> int | None:
+    """Open a new file without a name in this folder; None where that cannot be done."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None:
+        return None
+    try:
+        number = os.open(folder, flag | os.O_RDWR | os.O_CLOEXEC, _MODE)
+    except OSError:
+        # A file system without such files, or a folder that is not writable: opening a file with
+        # a name will tell.
+        return None
+    if _path_of(number).exists():
+        return number
+    os.close(number)
+    return None
+
+
+def _path_of(number: int) -> Path:
+    return Path(f"/proc/self/fd/{number}")
+
+
+def _give_name(number: int, path: Path) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # With a folder given, Python follows the link in /proc to the file itself.
+        os.link(_path_of(number), path, src_dir_fd=folder)
+    finally:
+        os.close(folder)

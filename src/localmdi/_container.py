@@ -81,7 +81,7 @@ def write_container(
     """
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     text = _header_text(kind, version, header=header, arrays=stored)
-    with write_atomically(path) as temporary, open(temporary, "xb") as file:
+    with write_atomically(path) as temporary, open(temporary, "wb") as file:
         sink = _Sink(file)
         sink.write(memoryview(_PREAMBLE.pack(_MAGIC, _LAYOUT, len(text)) + text))
         for array in stored.values():
@@ -170,6 +170,11 @@ def _header_text(
         table.append({"name": name, "dtype": array.dtype.name, "shape": shape, "offset": offset})
         end = offset + array.nbytes
     content = {"kind": kind, "version": version, "header": dict(header), "arrays": table}
+    if not _is_unicode(content):
+        raise ValueError(
+            "names and labels must be valid Unicode to be saved; got a lone surrogate, half of a "
+            "character. Rename them."
+        )
     text = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > _MAX_HEADER:
         raise ValueError(
@@ -177,6 +182,15 @@ def _header_text(
             "Shorten its strings, such as feature names, or store them in an array."
         )
     return text
+
+
+def _is_unicode(content: Any) -> bool:
+    """Tell whether all strings can be written as UTF-8; a lone surrogate cannot."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Sink:
@@ -263,6 +277,9 @@ def _parse_header(source: _Source, text: bytes) -> dict[str, Any]:
         or not isinstance(content["header"], dict)
     ):
         source.fail("its header must have kind, version, header and arrays", reprlib.repr(content))
+    # JSON can spell half of a character, which nobody else can take.
+    if b"\\ud" in text.lower() and not _is_unicode(content):
+        source.fail("its strings must be valid Unicode", "a lone surrogate, half of a character")
     return content
 
 

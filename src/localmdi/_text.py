@@ -21,8 +21,8 @@ __all__ = [
 ]
 
 # Lone surrogates cannot be written as UTF-8; controls can move a terminal's cursor, and HTML and
-# some of matplotlib's backends refuse them.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# some of matplotlib's backends refuse them; overrides of the writing direction disguise a text.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MINUS = "\N{MINUS SIGN}"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WHOLE = 1e8

@@ -1,14 +1,7 @@
 """Files are written wholly or not at all."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
@@ -90,31 +83,6 @@ def test_an_interrupt_in_the_process(run, people, monkeypatch):
     assert outcome.code == 130
     assert outcome.err.count("\n") == 1
     assert outcome.complaint.startswith("interrupted")
-
-
-def test_ctrl_c(run, people):
-    run("explain", people, "--target", "sick", "--trees", "200", "--save-model", "f.lmdi")
-    n = 2_000_000
-    cells = {"sex": "f", "age": 31.0, "city": "Bern"}
-    table = pa.table({name: pa.repeat(cell, n) for name, cell in cells.items()})
-    parquet.write_table(table, "many.parquet")
-    folder = people.parent
-    (folder / "out.csv").write_text("old")
-    command = [sys.executable, "-m", "localmdi", "explain", "many.parquet", "--model", "f.lmdi"]
-    process = subprocess.Popen(
-        [*command, "-o", "out.csv"], cwd=folder, stderr=subprocess.PIPE, text=True
-    )
-    while not any(name.endswith(".tmp") for name in names_in(folder)):
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert complaint.splitlines() == [
-        "localmdi: interrupted; every file is either complete or unchanged."
-    ]
-    assert (folder / "out.csv").read_text() == "old"
-    assert not any(name.endswith(".tmp") for name in names_in(folder))
 
 
 def test_batches_change_nothing(run, people, monkeypatch):

@@ -86,13 +86,18 @@ LABELS = st.sampled_from(
         np.array([False, True]),
         np.array([-0.5, math.pi, 1e300]),
         np.array([0.1], dtype=np.float32),
-        np.array(["no", "yes", "é\ud800"]),
+        np.array(["no", "yes", "é\N{GRINNING FACE}"]),
         np.array(["a"], dtype="U9"),
         np.array(["a", "b", None], dtype=object),
         np.array([np.nan, 1.0]),
     ]
 )
-NAMES = st.lists(st.text(st.characters(), max_size=5), min_size=3, max_size=3, unique=True)
+NAMES = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+    min_size=3,
+    max_size=3,
+    unique=True,
+)
 
 
 @st.composite

@@ -300,3 +300,13 @@ def test_the_array_table_cannot_promise_more_than_the_file_has(path):
     path.write_bytes(body + struct.pack("<I", zlib.crc32(body)))
     with pytest.raises(FileFormatError):
         load_forest(path)
+
+
+def test_features_without_names_are_bounded(rewrite, path):
+    # Importances have an entry and a default name for each of them.
+    assert rewrite({"n_features": 2**24, "categories": None}).n_features == 2**24
+    with pytest.raises(FileFormatError, match="more than 16,777,216 features must have names"):
+        rewrite({"n_features": 2**24 + 1, "categories": None})
+    forest = build_forest(**STUMP | {"n_features": 2**24 + 1})
+    with pytest.raises(ValueError, match="needs feature names to be saved"):
+        forest.save(path)

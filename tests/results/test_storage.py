@@ -47,7 +47,7 @@ def assert_same(one, two):
 
 
 FLOATS = st.floats(width=64)
-NAMES = st.text(st.characters(), min_size=1, max_size=5)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 
 
 @st.composite

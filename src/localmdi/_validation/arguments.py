@@ -106,6 +106,13 @@ def check_sample_weight(sample_weight: Any, n_rows: int, *, all_zero: bool = Fal
             "sample_weight must be finite, non-negative and not all zero. "
             "Remove or correct the entries that are not."
         )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            "sample_weight must have a finite sum; got weights that add up to infinity. Divide "
+            "them by the largest."
+        )
     return weight
 
 

@@ -8,18 +8,20 @@ answers at once.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import one_line
+from localmdi.cli.barrier import Stopped, run_in_child, stopped_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import click
 
-__all__ = ["build_group", "main", "sentence"]
+__all__ = ["build_group", "main", "program", "sentence"]
 
 # The program has the name of the package.
 PROGRAM = __name__.partition(".")[0]
@@ -31,7 +33,7 @@ _COMMANDS = {
     "infinite": "infinite",
 }
 
-FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+FAILED, WRONG_USE = 1, 2
 _LONGEST = 700
 
 _HELP = """How many bits of uncertainty did each feature remove for this row?
@@ -43,8 +45,32 @@ left. Every split on a row's path credits the change to its feature (local MDI).
 """
 
 
+def program() -> int:
+    """Run the command of this process in a child, and return the exit code.
+
+    Returns
+    -------
+    int
+        As of `main`; 1 too if a file made a reader crash, and 128 plus the number of a signal that
+        ended the command, such as 143 for SIGTERM.
+    """
+    _open_streams()
+    return run_in_child(main, stopped=_interrupted, complain=_complain)
+
+
+def _open_streams() -> None:
+    """Open what the caller has closed, lest a file of ours take its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
+    """Run a command in this process and return its exit code.
 
     Parameters
     ----------
@@ -81,8 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         _complain(error.format_message())
         return FAILED
-    except click.Abort:
-        return _interrupted()
+    except click.Abort as error:
+        return _interrupted(error.__cause__)
     return code if isinstance(code, int) else 0
 
 
@@ -132,22 +158,34 @@ def _guarded(run: Callable[..., None]) -> Callable[..., int]:
         try:
             run(**values)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            return _interrupted()
+        except (KeyboardInterrupt, Stopped) as error:
+            return _interrupted(error)
         except BrokenPipeError:
-            # Whoever read the output has left, as `head` does; Python must not flush into it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read the output has left, as `head` does.
+            _give_up_stdout()
             return FAILED
         except click.UsageError:
             raise
         except Exception as error:
+            asked = stopped_by()
+            if asked is not None:
+                return _interrupted(Stopped(asked))
             if debug:
                 raise
             _complain(sentence(error))
+            _give_up_stdout()
             return FAILED
         return 0
 
     return callback
+
+
+def _give_up_stdout() -> None:
+    """Print nothing more; Python would flush what is left when it ends, and fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def sentence(error: Exception) -> str:
@@ -167,7 +205,7 @@ def sentence(error: Exception) -> str:
         text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
     if isinstance(error, ModuleNotFoundError) and error.name:
         return (
-            f"this needs {error.name}, which is not installed; install it with "
+            f"this needs {error.name.partition('.')[0]}, which is not installed; install it with "
             f'pip install "{PROGRAM}[app]".'
         )
     if isinstance(error, MemoryError):
@@ -187,9 +225,11 @@ def _complain(text: str) -> None:
     print(f"{PROGRAM}: {one_line(text)}", file=sys.stderr)
 
 
-def _interrupted() -> int:
-    _complain("interrupted; every file is either complete or unchanged.")
-    return INTERRUPTED
+def _interrupted(error: BaseException | None) -> int:
+    number = error.number if isinstance(error, Stopped) else signal.SIGINT
+    how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    _complain(f"{how}; every file is either complete or unchanged.")
+    return 128 + number
 
 
 def _print_version(context: click.Context, wanted: bool) -> None:

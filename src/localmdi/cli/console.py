@@ -287,7 +287,7 @@ def named_files(**paths: Path | None) -> dict[str, str]:
 
 def show_files(files: Mapping[str, str]) -> list[str]:
     """Return where the files are that were written."""
-    return ["", *(f"{what}: {path}" for what, path in files.items())] if files else []
+    return ["", *(f"{what}: {clean(path)}" for what, path in files.items())] if files else []
 
 
 def _head(about: Mapping[str, Any], summary: Summary) -> str:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Explained", "Summary", "TableModel", "UnseenCategories"]
 
+# Rounding is far below this share of the impurity.
+_MOST_ERROR = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Explained:
@@ -164,6 +167,8 @@ class Summary:
             self._baseline += float(levels.sum())
             self._residual += float(part.result.residual.sum())
             self.additivity_error = max(self.additivity_error, part.result.additivity_error())
+            left = np.abs(part.result.residual).max(initial=0.0)
+            _check_sums(self.additivity_error, max(np.abs(levels).max(initial=0.0), left))
         wanted = self._show - len(self.first)
         if wanted > 0:
             self.first += part.take(np.arange(min(wanted, len(part.rows)))).describe()
@@ -382,6 +387,16 @@ class UnseenCategories:
                 f"column {quote_names([name])} has {count(n, 'cell')} with categories that the "
                 f"model has never seen, such as {what}; {self._fate} at splits on them."
             )
+
+
+def _check_sums(error: float, level: float) -> None:
+    """Refuse importances that do not add up: some node of the model has absurd numbers."""
+    if not error <= _MOST_ERROR * level:
+        raise ValueError(
+            "the importances of a row must add up to the impurity that was removed; they miss it "
+            f"by {error:.3g}, and the impurity is {level:.3g}. The model has nodes "
+            "with impossible numbers: save it again."
+        )
 
 
 def _has_prediction(forest: Forest) -> bool:

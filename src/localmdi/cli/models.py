@@ -7,16 +7,22 @@ need permission, and every tree that a file holds must be checked before a row f
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from localmdi._text import quote_names
+from localmdi._text import count, quote_names
+from localmdi.cli.barrier import reading
+from localmdi.exceptions import InvalidForestError, LocalMDIError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from localmdi.forest import Forest
+    from localmdi.typing import AnyArray
 
 __all__ = ["load_model"]
 
@@ -36,6 +42,9 @@ _TRUSTED = frozenset(
         "localmdi.trees.regressor.RandomizedForestRegressor",
     }
 )
+_SURROGATE = 0xD800
+# Weights are sums of float64 in another order.
+_LOST_WEIGHT = 1e-6
 _NOT_DATA = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
@@ -52,7 +61,12 @@ def load_model(path: Path, *, allow_pickle: bool) -> Any:
     """
     from localmdi.forest import Forest
 
-    model = _load(path, allow_pickle=allow_pickle)
+    if not path.is_dir() and not path.is_file():
+        raise ValueError(f"a model must be a regular file; {path.name!r} is not. Save it as one.")
+    # A pickle runs code of its author, whom the user trusts: there is nothing to keep from it.
+    trusted = allow_pickle and path.suffix.lower() in _PICKLES
+    with nullcontext() if trusted else reading(path):
+        model = _load(path, allow_pickle=allow_pickle)
     forest = getattr(model, "forest_", None)
     # Our own estimators are their forest, which predicts as they do.
     return forest if isinstance(forest, Forest) else model
@@ -104,7 +118,11 @@ def _load_skops(path: Path) -> Any:
     """Return the model in a skops file, if all its types are known and all its trees are sound."""
     import skops.io
 
+    from localmdi.adapters import adapt
+    from localmdi.cli.skops_files import check_archive
+
     with _loadable(path, "skops"):
+        check_archive(path)
         unknown = set(skops.io.get_untrusted_types(file=path))
     if not unknown <= _TRUSTED:
         raise ValueError(
@@ -114,7 +132,9 @@ def _load_skops(path: Path) -> Any:
         )
     with _loadable(path, "skops"):
         model = skops.io.load(path, trusted=sorted(unknown))
-    _check_trees(model)
+        _check_trees(model)
+        # Attributes may be missing or of other types; here that is the file's fault.
+        adapt(model, values=False)
     return model
 
 
@@ -122,6 +142,8 @@ def _load_skops(path: Path) -> Any:
 def _loadable(path: Path, library: str) -> Iterator[None]:
     try:
         yield
+    except (LocalMDIError, MemoryError):
+        raise
     except Exception as error:
         # A file that the library did not write can raise anything.
         raise ValueError(
@@ -133,10 +155,14 @@ def _loadable(path: Path, library: str) -> Iterator[None]:
 
 def _check_trees(model: Any) -> None:
     """Check every tree of the model, wherever it is: a bad one would be followed out of bounds."""
+    import numpy as np
+
     from localmdi.adapters import adapt
     from localmdi.forest import Forest
 
     for part in _reachable(model):
+        if isinstance(part, np.ndarray) and part.dtype.kind == "U":
+            _check_characters(part)
         if isinstance(part, Forest):
             # Made anew, which checks all its fields.
             replace(part)
@@ -148,7 +174,36 @@ def _check_trees(model: Any) -> None:
                 f"a tree must have as many features as its model; {type(part).__name__} has "
                 f"{part.n_features_in_}, its tree {tree.n_features}. Save the model again."
             )
-        adapt(part, values=True)
+        _check_weights(adapt(part, values=True).forest)
+
+
+def _check_characters(strings: AnyArray) -> None:
+    """Refuse numbers that are no characters: NumPy makes strings of them that break Python."""
+    import numpy as np
+
+    native = np.ascontiguousarray(strings.ravel(), strings.dtype.newbyteorder("="))
+    code = native.view(np.uint32)
+    if code.size and (code.max() > sys.maxunicode or ((code >> 11) == _SURROGATE >> 11).any()):
+        raise ValueError("a string must be valid Unicode")
+
+
+def _check_weights(forest: Forest) -> None:
+    """Refuse a tree whose children do not have the rows of their parent."""
+    import numpy as np
+
+    if forest.weight is None:
+        return
+    of_children = np.zeros(forest.n_nodes)
+    parent = np.repeat(np.arange(forest.n_nodes), np.diff(forest.child_offset))
+    np.add.at(of_children, parent, forest.weight[forest.child])
+    split = np.diff(forest.child_offset) > 0
+    lost = np.abs(of_children - forest.weight)[split]
+    bad = lost > _LOST_WEIGHT * forest.weight[split]
+    if bad.any():
+        raise InvalidForestError(
+            "the weights of a node's children must add up to the node's; they do not at "
+            f"{count(int(bad.sum()), 'node')} of a tree in the file. Save the model again."
+        )
 
 
 def _reachable(root: Any) -> Iterator[Any]:

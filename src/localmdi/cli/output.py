@@ -6,6 +6,7 @@ A file is written as a whole or not at all.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ __all__ = [
 ]
 
 _ENDINGS = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+# Spreadsheet programs calculate a cell that begins so, some of them after blanks.
+_WIDE = "\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\uff20"
+_FORMULA = rf"\s*[=+@\-\t\r{_WIDE}]"
 REPORT_ROWS = 1000
 _REPORT_FEATURES = 100
 
@@ -69,6 +73,8 @@ def check_outputs(
             raise click.UsageError(
                 f"{option}: {str(path)!r} lies in a folder that is read. Choose another folder."
             )
+        if path.exists() and not path.is_file():
+            raise click.UsageError(f"{option}: {str(path)!r} is not a regular file.")
         if path.resolve() in taken:
             raise click.UsageError(
                 f"{option}: {str(path)!r} is already an input or another output. "
@@ -80,9 +86,10 @@ def check_outputs(
 class TableWriter:
     """Writes explained rows, batch by batch, to a Parquet or CSV file."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, *, safe_csv: bool = False) -> None:
         self._path = path
         self._name = name.lower()
+        self._safe = safe_csv and not self._name.endswith(".parquet")
         self._writer: Any = None
         self._sink: Any = None
 
@@ -92,6 +99,8 @@ class TableWriter:
 
     def write_table(self, table: Any) -> None:
         """Write an Arrow table whose columns are those of the first one."""
+        if self._safe:
+            table = _without_formulas(table)
         if self._writer is None:
             self._open(table.schema)
         self._writer.write_table(table)
@@ -117,10 +126,10 @@ class TableWriter:
 
 
 @contextmanager
-def open_writer(path: Path) -> Iterator[TableWriter]:
+def open_writer(path: Path, *, safe_csv: bool = False) -> Iterator[TableWriter]:
     """Yield a writer of rows; the file appears when all rows are there."""
     with write_atomically(path) as temporary:
-        writer = TableWriter(temporary, path.name)
+        writer = TableWriter(temporary, path.name, safe_csv=safe_csv)
         try:
             yield writer
         except BaseException:
@@ -131,9 +140,9 @@ def open_writer(path: Path) -> Iterator[TableWriter]:
         writer.close()
 
 
-def write_table(table: Any, path: Path) -> None:
+def write_table(table: Any, path: Path, *, safe_csv: bool = False) -> None:
     """Write one whole Arrow table."""
-    with open_writer(path) as writer:
+    with open_writer(path, safe_csv=safe_csv) as writer:
         writer.write_table(table)
 
 
@@ -219,6 +228,21 @@ def _as_table(part: Explained) -> Any:
         # The infinite forest has no number of trees.
         about["localmdi.trees"] = str(result.n_trees)
     return pa.Table.from_arrays(columns, names=labels).replace_schema_metadata(about)
+
+
+def _without_formulas(table: Any) -> Any:
+    """Return a table whose names and strings no spreadsheet program takes for formulas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = [
+        pc.replace_substring_regex(column, pattern=f"^({_FORMULA})", replacement=r"'\1")
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    names = [re.sub(f"^({_FORMULA})", r"'\1", name) for name in table.column_names]
+    return pa.Table.from_arrays(columns, names=names).replace_schema_metadata(table.schema.metadata)
 
 
 def _labels(prediction: AnyArray) -> Any:

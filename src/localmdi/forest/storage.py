@@ -33,10 +33,17 @@ _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 _FLOATS = ("float16", "float32", "float64")
 # A few bytes of JSON can ask for strings of a million characters each.
 _MAX_TEXT_BYTES = 1 << 28
+# Importances have an entry and a name for every feature, used or not.
+_MAX_UNNAMED = 1 << 24
 
 
 def write_fields(path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the fields of a forest; statistics that are None are left out."""
+    if not _has_few_features(fields):
+        raise ValueError(
+            f"a forest of more than {_MAX_UNNAMED:,} features needs feature names to be saved; got "
+            f"{fields['n_features']:,} features without. Use dataclasses.replace to name them."
+        )
     labels = _encode_all([fields[field] for field in _LABELS])
     header = {field: fields[field] for field in _PLAIN} | dict(zip(_LABELS, labels, strict=True))
     arrays = {field: fields[field] for field in ARRAYS if fields[field] is not None}
@@ -59,6 +66,8 @@ def read_fields(path: str | os.PathLike[str]) -> dict[str, Any]:
     if header.keys() != {*_PLAIN, *_LABELS}:
         names = ", ".join((*_PLAIN, *_LABELS))
         raise ValueError(f"its header must have {names}; got {reprlib.repr(sorted(header))}")
+    if not _has_few_features(header):
+        raise ValueError(f"more than {_MAX_UNNAMED:,} features must have names; got none")
     names = header["feature_names"]
     if names is not None and not isinstance(names, list):
         raise ValueError(f"its feature_names must be null or a list; got {reprlib.repr(names)}")
@@ -71,6 +80,14 @@ def read_fields(path: str | os.PathLike[str]) -> dict[str, Any]:
         )
     labels = _decode_all([header[field] for field in _LABELS])
     return {**header, **arrays} | dict(zip(_LABELS, labels, strict=True))
+
+
+def _has_few_features(header: Mapping[str, Any]) -> bool:
+    """Tell whether there are names, or a number of features that a file may claim without."""
+    given = header["n_features"]
+    return (
+        header["feature_names"] is not None or not isinstance(given, int) or given <= _MAX_UNNAMED
+    )
 
 
 def _from_version_1(header: dict[str, Any]) -> dict[str, Any]:

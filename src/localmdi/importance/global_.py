@@ -34,7 +34,9 @@ def global_importance(forest: Forest, credit: Credit) -> GlobalImportance:
             seen += weight
             delta = tree - mean
             mean += delta * (weight / seen)
-            spread += weight * delta * (tree - mean)
+            # Beyond 1e154 squares are infinite, and so is what is known of the error.
+            with np.errstate(over="ignore"):
+                spread += weight * delta * (tree - mean)
     effective = float(share @ share)
     degrees = 1.0 - effective if np.count_nonzero(share) > 1 else np.nan
     remainder = credit.remainder

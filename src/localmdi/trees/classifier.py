@@ -230,7 +230,9 @@ class RandomizedForestClassifier(
         if class_weight is not None:
             # Without a bootstrap the subsample is the sample.
             preset = isinstance(class_weight, str) and class_weight == "balanced_subsample"
-            weight = weight * compute_sample_weight("balanced" if preset else class_weight, checked)
+            share = compute_sample_weight("balanced" if preset else class_weight, checked)
+            with np.errstate(over="ignore"):
+                weight = self._weights(weight * share, n_rows)
         if not hasattr(self, "_grown") or not self.warm_start:
             self.classes_, self.n_classes_, self.n_outputs_ = classes, len(classes), 1
         criterion = _core.Criterion(find_criterion(self.criterion).kernel)

@@ -104,7 +104,10 @@ class Growth:
         n_chunks = self.n_trees // _core.GROW_CHUNK
         if self.chunk_squares is None or n_chunks < _MIN_CHUNKS:
             return float("inf")
-        spread = self.chunk_squares - self.values**2 / n_chunks
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = self.chunk_squares - self.values**2 / n_chunks
+        if not np.isfinite(spread).all():
+            return float("inf")
         variance = float(spread.max(initial=0.0)) / (n_chunks - 1)
         # In every pair of trees a row is held out of one.
         n_values = self.n_trees if self.honest is None else self.n_trees / 2
@@ -116,9 +119,11 @@ class Growth:
         total, square = self.feature[0], self.feature[1]
         if self.n_trees < 2:
             return np.full(len(total), np.nan)
-        spread = np.maximum(square - total**2 / self.n_trees, 0.0)
-        error: FloatArray = np.sqrt(spread / (self.n_trees - 1) / self.n_trees)
-        return error
+        # Squares of variances beyond 1e154 are infinite, and so is what is known of the error.
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.maximum(square - total**2 / self.n_trees, 0.0)
+            error: FloatArray = np.sqrt(spread / (self.n_trees - 1) / self.n_trees)
+        return np.where(np.isnan(error), np.inf, error)
 
 
 def grow(

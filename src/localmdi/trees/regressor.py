@@ -186,6 +186,7 @@ class RandomizedForestRegressor(
         check_consistent_length(checked, np.empty(n_rows))
         response = checked.reshape(n_rows, -1)
         weight = self._weights(sample_weight, n_rows)
+        _check_size(response, weight)
         # Near zero the variance loses nothing to cancellation, whatever the level of y.
         center = np.average(response, axis=0, weights=weight)
         if not hasattr(self, "_grown") or not self.warm_start:
@@ -228,3 +229,14 @@ class RandomizedForestRegressor(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _check_size(response: FloatArray, weight: FloatArray) -> None:
+    """Refuse targets whose variance is beyond float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (weight[:, None] * response**2).sum()
+    if not np.isfinite(squares):
+        raise ValueError(
+            "y must be so small that the sum of its weighted squares is finite; got numbers up to "
+            f"{np.abs(response).max():.3g}. Divide y by its largest value."
+        )

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from localmdi._atomic import write_atomically
 from localmdi._progress import progress_bar
 from localmdi._text import clean, count, quote_names
 from localmdi.cli.commands.options import (
@@ -20,6 +19,7 @@ from localmdi.cli.commands.options import (
     output_option,
     report_options,
     rows_option,
+    safe_csv_option,
     table_options,
     task_option,
 )
@@ -73,6 +73,7 @@ class ExplainSettings(FitSettings, TableSettings):
     model: Path | None
     allow_pickle: bool
     output: Path | None
+    safe_csv: bool
     report: Path | None
     show: int
     predict: bool
@@ -93,6 +94,7 @@ def command() -> click.Command:
             rows_option("--rows"),
             *model_options(),
             *with_addresses([output_option()]),
+            safe_csv_option(),
             engine_option(),
             *report_options(),
             click.Option(
@@ -158,8 +160,7 @@ def _fit_model(
         fitted = fit_forest(training, settings, console=console, keep_forest=True)
         forest = fitted.forest_
     if forest is not None and settings.save_model is not None:
-        with write_atomically(settings.save_model) as temporary:
-            forest.save(temporary)
+        forest.save(settings.save_model)
     if honest or forest is None:
         return fit_halves(
             training,
@@ -240,7 +241,7 @@ def _explain_table(
     with ExitStack() as stack:
         writer = None
         if settings.output is not None:
-            writer = stack.enter_context(open_writer(settings.output))
+            writer = stack.enter_context(open_writer(settings.output, safe_csv=settings.safe_csv))
         total = table.n_rows or 0
         advance = stack.enter_context(progress_bar(console.progress, total, unit="row"))
         for part in _explain_batches(

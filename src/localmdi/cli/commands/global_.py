@@ -15,6 +15,7 @@ from localmdi.cli.commands.options import (
     model_options,
     output_option,
     plain_option,
+    safe_csv_option,
     table_options,
     task_option,
 )
@@ -55,6 +56,7 @@ class GlobalSettings(FitSettings, TableSettings):
     allow_pickle: bool
     output: Path | None
     plain: bool
+    safe_csv: bool
 
 
 def command() -> click.Command:
@@ -69,6 +71,7 @@ def command() -> click.Command:
             *model_options(),
             output_option(),
             plain_option(),
+            safe_csv_option(),
             *fit_options(),
             *common_options(),
         ],
@@ -87,7 +90,7 @@ def run(**values: Any) -> None:
     with console.hear_warnings():
         importance, trust, about = _measure(settings, console=console)
         if settings.output is not None:
-            write_table(importance.to_arrow(), settings.output)
+            write_table(importance.to_arrow(), settings.output, safe_csv=settings.safe_csv)
     files = named_files(output=settings.output)
     document = {"command": "global", **about, **_describe(importance, trust), "files": files}
     lines = [*_show(importance, trust, about=about), *show_files(files)]

@@ -15,6 +15,7 @@ from localmdi.cli.commands.options import (
     output_option,
     report_options,
     rows_option,
+    safe_csv_option,
     table_options,
 )
 from localmdi.cli.console import Console, named_files, show_summary
@@ -50,6 +51,7 @@ class InfiniteSettings(TableSettings):
     bins: int | dict[str, int] | None
     missing: Literal["error", "category"]
     output: Path | None
+    safe_csv: bool
     report: Path | None
     show: int
 
@@ -90,6 +92,7 @@ def command() -> click.Command:
                 help="Whether a missing value is an error or a category of its own.",
             ),
             output_option(),
+            safe_csv_option(),
             *report_options(),
             *common_options(),
         ],
@@ -112,7 +115,7 @@ def run(**values: Any) -> None:
         summary = Summary(show=settings.show, sample=REPORT_ROWS, seed=settings.seed)
         summary.add(explained)
         if settings.output is not None:
-            with open_writer(settings.output) as writer:
+            with open_writer(settings.output, safe_csv=settings.safe_csv) as writer:
                 writer.write(explained)
         if settings.report is not None:
             data = settings.data.name

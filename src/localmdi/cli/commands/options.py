@@ -33,6 +33,7 @@ __all__ = [
     "plain_option",
     "report_options",
     "rows_option",
+    "safe_csv_option",
     "table_options",
     "task_option",
 ]
@@ -218,6 +219,18 @@ def output_option() -> click.Parameter:
         type=_file(),
         metavar="FILE",
         help="Write the importances to a .parquet, .csv, .tsv, .csv.gz or .tsv.gz file.",
+    )
+
+
+def safe_csv_option() -> click.Parameter:
+    """Return the option that makes text files harmless to spreadsheets: ``safe_csv``."""
+    import click
+
+    return click.Option(
+        ["--safe-csv"],
+        is_flag=True,
+        help="Put a ' before names and predictions in a .csv or .tsv file that a spreadsheet "
+        "program would take for a formula.",
     )
 
 

@@ -1,7 +1,7 @@
 """Files that hold a table: which format they have, and what all formats can do.
 
 To add a format, write a class with the members of `TableFile` in a file of its own, give its
-endings and first bytes below, and open it in `open_table`.
+endings and first bytes below, and open it in `_open`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from localmdi._text import quote_names
+from localmdi.cli.tables.guarded import GuardedTable, read_carefully
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,6 +71,18 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
         from localmdi.cli.tables.directory import TableDirectory
 
         return TableDirectory(path, open_table)
+    with read_carefully(path):
+        table = _open(path, separator=separator, encoding=encoding)
+    repeated = [name for name, n in Counter(table.names).items() if n > 1]
+    if repeated:
+        raise ValueError(
+            f"column names must be unique; {path.name!r} has {quote_names(repeated[:1])} more than "
+            "once. Rename one of them."
+        )
+    return GuardedTable(table)
+
+
+def _open(path: Path, *, separator: str | None, encoding: str) -> TableFile:
     kind = _format(path)
     table: TableFile
     if kind == "Parquet":
@@ -85,12 +98,6 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
 
         usual = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
         table = CsvTable(path, separator or usual, encoding=encoding)
-    repeated = [name for name, n in Counter(table.names).items() if n > 1]
-    if repeated:
-        raise ValueError(
-            f"column names must be unique; {path.name!r} has {quote_names(repeated[:1])} more than "
-            "once. Rename one of them."
-        )
     return table
 
 
@@ -113,6 +120,8 @@ def _format(path: Path) -> str:
             "Save the table in one of these formats."
         )
     promised = _ENDINGS[max(endings, key=len)]
+    if not path.is_file():
+        raise ValueError(f"a table must be a regular file; {path.name!r} is not. Save it as one.")
     with open(path, "rb") as file:
         first = file.read(8)
     found = next((kind for magic, kind in _FIRST_BYTES.items() if first.startswith(magic)), None)
