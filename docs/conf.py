@@ -32,6 +32,7 @@ html_sidebars = {
         "report",
         "cli",
         "paper",
+        "evaluation",
         "architecture",
         "stability",
         "contributing",
