@@ -20,10 +20,11 @@ BUILT := $(VENV)/.built
 APP_TOOLS := $(VENV)/.app-tools
 TEST_TOOLS := $(VENV)/.test-tools
 PAPER_TOOLS := $(VENV)/.paper-tools
+EVALUATION_TOOLS := $(VENV)/.evaluation-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench paper docs format clean
+.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench paper evaluation docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -44,6 +45,9 @@ bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
 
 paper: $(BUILT) $(PAPER_TOOLS) ## the paper's figures and tables, in paper-output (PAPER=--full for its own settings)
 	$(BIN)/python -m paper $(PAPER)
+
+evaluation: $(BUILT) $(EVALUATION_TOOLS) ## all measures on problems with known answers, in evaluation-output (EVALUATION=--full for hours)
+	$(BIN)/python -m evaluation $(EVALUATION)
 
 docs: $(BUILT) $(DOCS_TOOLS) ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -92,7 +96,7 @@ test-python: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=loadgroup --cov --cov-report=term-missing
 
 test-oldest: $(OLDEST_BUILT)
-	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture --ignore=tests/paper tests
+	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture --ignore=tests/paper --ignore=tests/evaluation tests
 
 clean: ## remove the environments and everything built
 	rm -rf $(VENV) $(OLDEST) build dist docs/_build docs/generated docs/gallery .coverage* .mypy_cache .ruff_cache .pytest_cache
@@ -119,6 +123,10 @@ $(APP_TOOLS): $(BUILT)
 
 $(PAPER_TOOLS): $(CREATED) pyproject.toml
 	$(BIN)/python -m pip install -q --group paper
+	touch $@
+
+$(EVALUATION_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group evaluation
 	touch $@
 
 $(TEST_TOOLS): $(CREATED) pyproject.toml

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
-PYTHON_FOLDERS = ("src", "tests", "benchmarks", "examples", "paper", "tools")
+PYTHON_FOLDERS = ("src", "tests", "benchmarks", "evaluation", "examples", "paper", "tools")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -9,7 +9,10 @@ import pytest
 from architecture.source import ROOT, assert_none
 
 PAGES = ["CONTRIBUTING.md", "docs/architecture.md", "docs/kernels.md"]
-FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples", "paper")
+FOLDERS = (
+    *("src", "cpp", "tests", "docs", "tools", "benchmarks"),
+    *("evaluation", "examples", "paper"),
+)
 QUOTED = re.compile(r"`([\w./-]+)`")
 IS_PATH = re.compile(r"/|\.(?:py|pyi|hpp|cpp|md|toml|js|css|jinja)$")
 NAME_IN_FILE = re.compile(r"`(\w+)` in\s`([\w./-]+\.\w+)`")

@@ -91,7 +91,7 @@ def test_importance_never_sees_a_model():
 
 def test_scripts_use_public_names():
     private = []
-    for path in python_files("benchmarks", "examples", "paper"):
+    for path in python_files("benchmarks", "evaluation", "examples", "paper"):
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
