@@ -30,3 +30,9 @@ def test_what_needs_one_machine(run, forest, tmp_path):
     )
     assert outcome.code == 2
     assert "cannot be used with '--target', '--rows': it explains all rows" in outcome.complaint
+
+
+def test_addresses_need_spark(run, people):
+    outcome = run("explain", "hdfs://warehouse/people", "--model", people)
+    assert outcome.code == 2
+    assert "Use --engine spark to let Spark read and write it" in outcome.complaint

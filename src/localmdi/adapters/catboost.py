@@ -86,7 +86,7 @@ def read_catboost_cbm(path: str | os.PathLike[str]) -> Forest:
         )
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "model.json"
-        run_apart(_CBM_TO_JSON, os.fspath(path), str(output), library=_LIBRARY)
+        run_apart(_CBM_TO_JSON, os.fspath(path), output=str(output), library=_LIBRARY)
         content = read_json(output.read_bytes(), library=_LIBRARY)
     return parse_catboost(content)
 

@@ -164,7 +164,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         return file.read()
 
 
-def run_apart(script: str, place: str, output: str, *, library: str) -> None:
+def run_apart(script: str, place: str, *, output: str, library: str) -> None:
     """Let a library read a model in a process of its own, and write it in a form that is checked.
 
     A damaged file can make the library crash, or never end.

@@ -40,7 +40,7 @@ def read_ydf_directory(path: str | os.PathLike[str]) -> Forest:
         )
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "model.lmdi")
-        run_apart(_DIRECTORY_TO_FOREST, os.fspath(path), output, library="ydf")
+        run_apart(_DIRECTORY_TO_FOREST, os.fspath(path), output=output, library="ydf")
         return load_forest(output)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["engine_option", "explain_on_spark", "with_addresses"]
+__all__ = ["engine_option", "explain_on_spark", "refuse_addresses", "with_addresses"]
 
 _NOT_WITH_SPARK = {
     "target": "--target",
@@ -64,6 +64,18 @@ def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
         if isinstance(parameter.type, click.Path):
             parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
     return parameters
+
+
+def refuse_addresses(values: Mapping[str, Any]) -> None:
+    """Refuse addresses of rows that are to be explained on this machine."""
+    import click
+
+    for name, option in (("data", "DATA"), ("output", "-o")):
+        if isinstance(values[name], str):
+            raise click.UsageError(
+                f"{option} must be a file; got the address {values[name]!r}. Use --engine spark to "
+                "let Spark read and write it."
+            )
 
 
 def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:

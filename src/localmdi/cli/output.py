@@ -55,15 +55,18 @@ def check_outputs(
     """
     import click
 
-    table = outputs.get("-o")
+    given = {option: path for option, path in outputs.items() if path is not None}
+    for option, path in given.items():
+        if path.exists() and not path.is_file():
+            what = "a directory" if path.is_dir() else "not a regular file"
+            raise click.UsageError(f"{option}: {str(path)!r} is {what}. Choose another name.")
+    table = given.get("-o")
     if table is not None and not table.name.lower().endswith(_ENDINGS):
         raise click.UsageError(
             f"-o must name a file that ends in {', '.join(_ENDINGS)}; got {table.name!r}."
         )
     taken = {path.resolve() for path in inputs if path is not None}
-    for option, path in outputs.items():
-        if path is None:
-            continue
+    for option, path in given.items():
         folder = path.resolve().parent
         if not folder.is_dir():
             raise click.UsageError(f"{option}: the folder {str(path.parent)!r} does not exist.")
@@ -73,8 +76,6 @@ def check_outputs(
             raise click.UsageError(
                 f"{option}: {str(path)!r} lies in a folder that is read. Choose another folder."
             )
-        if path.exists() and not path.is_file():
-            raise click.UsageError(f"{option}: {str(path)!r} is not a regular file.")
         if path.resolve() in taken:
             raise click.UsageError(
                 f"{option}: {str(path)!r} is already an input or another output. "

@@ -27,7 +27,12 @@ from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
-from localmdi.cli.on_spark import engine_option, explain_on_spark, with_addresses
+from localmdi.cli.on_spark import (
+    engine_option,
+    explain_on_spark,
+    refuse_addresses,
+    with_addresses,
+)
 from localmdi.cli.output import (
     REPORT_ROWS,
     check_outputs,
@@ -80,6 +85,7 @@ class ExplainSettings(FitSettings, TableSettings):
     save_model: Path | None
     measure: Measure
     plain: bool
+    engine: str
 
 
 def command() -> click.Command:
@@ -116,9 +122,10 @@ def command() -> click.Command:
 
 def run(**values: Any) -> None:
     """Explain the rows of a table."""
-    if values.pop("engine") == "spark":
+    if values["engine"] == "spark":
         explain_on_spark(values, Console(quiet=values["quiet"], as_json=values["as_json"]))
         return
+    refuse_addresses(values)
     settings = ExplainSettings(**values)
     check_outputs(
         {"-o": settings.output, "--report": settings.report, "--save-model": settings.save_model},
