@@ -8,7 +8,7 @@ OLDEST := .venv-oldest
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
 CPP := $(wildcard cpp/include/localmdi/*/*.hpp cpp/src/*/*.cpp cpp/bindings/*.cpp cpp/bindings/*.hpp)
-CPP_TESTS := $(wildcard cpp/tests/*/*.cpp cpp/tests/*/*.hpp)
+CPP_TESTS := $(wildcard cpp/tests/*/*.cpp cpp/tests/*/*.hpp cpp/benchmarks/*.cpp)
 BUILD_FILES := CMakeLists.txt pyproject.toml
 
 CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja
@@ -24,7 +24,7 @@ EVALUATION_TOOLS := $(VENV)/.evaluation-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench paper evaluation docs format clean
+.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench bench-check paper evaluation docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -42,6 +42,11 @@ fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them 
 
 bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
 	$(BIN)/python -m benchmarks
+
+bench-check: $(BUILD_TOOLS) ## count the instructions of fixed workloads (needs valgrind), beside those on record (COUNTS=--write: record them)
+	$(CMAKE) -B build/counts -DLOCALMDI_COUNTS=ON -DCMAKE_BUILD_TYPE=Release
+	$(BIN)/cmake --build build/counts --target count_instructions
+	$(BIN)/python -m benchmarks.instructions build/counts/count_instructions $(COUNTS)
 
 paper: $(BUILT) $(PAPER_TOOLS) ## the paper's figures and tables, in paper-output (PAPER=--full for its own settings)
 	$(BIN)/python -m paper $(PAPER)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import cluster, explain, grow, growth, infinite, libraries
+from benchmarks import cluster, explain, grow, growth, infinite, kinds, libraries
 from benchmarks.timing import header
 from benchmarks.workloads import WORKLOADS
 
 EXPLAINED = [workload.name for workload in WORKLOADS]
 PARTS = {
+    "kinds": kinds.main,
     "growth": growth.main,
     "grow": grow.main,
     "infinite": infinite.main,

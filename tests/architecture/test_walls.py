@@ -110,10 +110,10 @@ def test_only_bindings_see_python():
 
 
 def test_where_a_row_goes_is_decided_in_one_place():
-    # The vector form of the decision stands beside it, because intrinsics need a file of their own.
+    # Its vector forms stand beside it: a file for comparisons, and one for sets of categories.
     found = {
         path.name
         for path in cpp_files()
         if not is_test(path) and COMPARES_WITH_THRESHOLD.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"routing.hpp", "partition.hpp"}
+    assert found == {"routing.hpp", "partition.hpp", "set_partition.hpp"}

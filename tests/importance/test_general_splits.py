@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesClassifier
 
 import localmdi as lm
 from localmdi._validation import RowRules, read_rows
@@ -261,3 +263,25 @@ def test_random_forests(forest, random, n_rows):
     result = check(forest, X)
     parts = lm.Explainer(forest).iter_batches(X, batch_rows=5, n_jobs=2)
     assert np.array_equal(lm.LocalImportance.concat(parts).values, result.values)
+
+
+def test_sets_of_codes_explain_like_comparisons():
+    """x <= t on codes and the set of the codes up to t send every row the same way."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 17, (300, 5)).astype(np.float32)
+    model = ExtraTreesClassifier(20, random_state=0).fit(X, X.sum(axis=1) > 40)
+    numbers = lm.as_forest(model)
+    is_split = numbers.split_kind == LESS_EQUAL
+    n_codes = np.floor(numbers.threshold[is_split]).astype(np.uint64) + np.uint64(1)
+    sets = replace(
+        numbers,
+        split_kind=np.where(is_split, CATEGORY_SET, numbers.split_kind).astype(np.uint8),
+        category_offset=np.concatenate([[0], np.cumsum(is_split)]).astype(np.int64),
+        category_bits=(np.uint64(1) << n_codes) - np.uint64(1),
+    )
+    expected = lm.local_mdi(numbers, X, standard_error=True)
+    for n in (1, 63, 64, 300):
+        given = lm.local_mdi(sets, X[:n], standard_error=True)
+        assert np.array_equal(given.values, expected.values[:n])
+        assert np.array_equal(given.residual, expected.residual[:n])
+        assert np.array_equal(given.standard_error, expected.standard_error[:n])

@@ -166,13 +166,16 @@ void kernels_agree() {
     Random random(4);
     for (const std::size_t n : {1, 2, 8, 9, 100, 1000, 65536}) {
         const std::size_t p = n > 1000 ? 2 : 1 + below(random, 30);
-        const Table table = random_table(random, p, false);
-        const auto forest = table.packed<Value>();
-        const auto x = random_rows<Value>(random, n * p);
-        const auto expected = by_row(forest, x, n);
-        for (const bool simd : {false, has_avx2()}) {
-            CHECK(same_bits(by_tile<TileKernel<Value>>(forest, x, n, simd), expected));
-            CHECK(same_bits(by_tile<LevelKernel<Value>>(forest, x, n, simd), expected));
+        for (const bool mixed : {false, true}) {
+            const Table table = random_table(random, p, mixed);
+            const auto forest = table.packed<Value>();
+            const auto x = random_rows<Value>(random, n * p);
+            const auto expected = by_row(forest, x, n);
+            for (const bool simd : {false, has_avx2()}) {
+                CHECK(same_bits(by_tile<TileKernel<Value>>(forest, x, n, simd), expected));
+                if (!mixed)
+                    CHECK(same_bits(by_tile<LevelKernel<Value>>(forest, x, n, simd), expected));
+            }
         }
     }
 }
@@ -207,6 +210,53 @@ void deep_chains() {
         }
         check_near(run(forest, dense(x, 300)).values, plain_result(table, x, 300).values);
     }
+}
+
+// Splits of many ways below each other: far more children wait than the tree is deep. Every child
+// is a comparison of two leaves, but the last splits many ways again.
+void wide_splits() {
+    Random random(12);
+    enum class Plan { leaf, pair, wide };
+    const std::size_t n = 400, n_ways = 50;
+    std::size_t n_wide = 4;
+    std::vector<std::uint64_t> codes(n_ways);
+    std::iota(codes.begin(), codes.end(), std::uint64_t{1});
+    Table table;
+    table.n_features = 3;
+    std::vector<Plan> plans{Plan::wide};
+    for (std::size_t node = 0; node < plans.size(); ++node) {
+        const Plan plan = plans[node];
+        std::vector<std::int64_t> children(plan == Plan::wide ? n_ways : 2);
+        std::iota(children.begin(), children.end(), static_cast<std::int64_t>(plans.size()));
+        if (plan == Plan::leaf) {
+            table.add_leaf();
+        } else if (plan == Plan::pair) {
+            table.add_node(SplitKind::less_equal, 2, 0.5, children, {}, 1);
+            plans.insert(plans.end(), 2, Plan::leaf);
+        } else {
+            // Missing values go to a child, or stay like those of an unknown category.
+            table.add_node(SplitKind::multiway, static_cast<std::int32_t>(n_wide % 2), 0, children,
+                           codes, n_wide > 2 ? 3 : -1);
+            plans.insert(plans.end(), n_ways, Plan::pair);
+            if (--n_wide > 0) plans.back() = Plan::wide;
+        }
+        table.impurity.back() = uniform(random);
+    }
+    table.end_tree();
+    CHECK(!validate(table.view()));
+    std::vector<float> x(3 * n);
+    for (float& value : x)  // mostly of the last category, so that many rows go all the way
+        value = static_cast<float>(below(random, 3) ? n_ways : below(random, 60));
+    for (std::size_t row = 0; row < n; ++row) {
+        x[3 * row + 2] = static_cast<float>(below(random, 2));
+        if (row % 9 == 0) x[3 * row + row % 2] = std::nanf("");
+    }
+    const auto forest = table.packed<float>();
+    const auto expected = by_row(forest, x, n);
+    for (const bool simd : {false, has_avx2()})
+        CHECK(same_bits(by_tile<TileKernel<float>>(forest, x, n, simd), expected));
+    CHECK(std::equal(expected.begin(), expected.begin() + 3 * 400,
+                     run(forest, dense(x, n)).values.begin()));
 }
 
 // A balanced tree large enough that local_mdi sends the rows down level by level; every node splits
@@ -380,6 +430,7 @@ int main() {
     kernels_agree<float>();
     kernels_agree<double>();
     deep_chains();
+    wide_splits();
     large_trees();
     tiles_of_compressed_rows<float>();
     tiles_of_compressed_rows<double>();

@@ -1,5 +1,6 @@
 // Partitioning a list of rows asks goes_first of every row and keeps their order.
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "forest/random_forest.hpp"
@@ -11,6 +12,20 @@ using namespace localmdi::support;
 using namespace localmdi::testing;
 
 namespace {
+
+// split_all is split of the rows 0 … n − 1.
+template <class Partition, class Value>
+void all_rows_keep_order(const PackedNode<Value>& node, const std::vector<Value>& x,
+                         std::size_t n) {
+    std::vector<RowId> rows(n + kSlack), others(n + kSlack), all(n + kSlack), rest(n + kSlack);
+    std::iota(rows.begin(), rows.end(), RowId(0));
+    const std::size_t kept =
+        Partition::split(node, x.data(), rows.data(), n, rows.data(), others.data());
+    CHECK(Partition::split_all(node, x.data(), n, all.data(), rest.data()) == kept);
+    const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
+    CHECK(std::equal(rows.begin(), rows.begin() + at(kept), all.begin()));
+    CHECK(std::equal(others.begin(), others.begin() + at(n - kept), rest.begin()));
+}
 
 // Vectors of exactly the promised size, so that the sanitizer sees a step beyond the slack.
 template <class Partition, class Value>
@@ -32,6 +47,7 @@ void partition_keeps_order() {
             CHECK(kept == first.size());
             CHECK(std::equal(first.begin(), first.end(), rows.begin()));
             CHECK(std::equal(second.begin(), second.end(), others.begin()));
+            all_rows_keep_order<Partition>(node, random_rows<Value>(random, n + kSlack), n);
         }
 }
 

@@ -110,6 +110,7 @@ template <class Value, class MakeSink, class Finish>
 void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, TreeRange trees,
                    const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
     const bool large_trees =
+        forest.ordered() &&
         forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1) >= kLargeTree;
     const std::size_t capacity =
         tile_capacity(rows.n_rows, forest.n_features, run.n_threads, large_trees);
@@ -125,7 +126,7 @@ void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, T
                 };
             });
     };
-    if (rows.n_rows < kFewRows || !forest.ordered()) run_by(std::type_identity<ByRow<Value>>());
+    if (rows.n_rows < kFewRows) run_by(std::type_identity<ByRow<Value>>());
     else if (large_trees) run_by(std::type_identity<ByTile<Value, LevelKernel<Value>>>());
     else run_by(std::type_identity<ByTile<Value, TileKernel<Value>>>());
 }

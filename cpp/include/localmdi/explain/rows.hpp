@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "localmdi/forest/partition.hpp"
 #include "localmdi/support/large_vector.hpp"
 
 namespace localmdi::explain {
@@ -25,12 +26,14 @@ struct Rows {
 };
 
 // Rows first..first+count, feature-major: the values of one feature lie side by side, because a
-// split looks at one feature of many rows.
+// split looks at one feature of many rows. Kernels may read kSlack values past the last feature.
 template <class Value>
 class Tile {
 public:
     Tile(std::size_t n_features, std::size_t capacity)
-        : n_features_(n_features), capacity_(capacity), values_(n_features * capacity, Value(0)) {}
+        : n_features_(n_features),
+          capacity_(capacity),
+          values_(n_features * capacity + forest::kSlack, Value(0)) {}
 
     const Value* feature(std::size_t f) const { return values_.data() + f * capacity_; }
 

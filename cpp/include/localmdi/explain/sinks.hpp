@@ -1,5 +1,6 @@
 // What becomes of one tree's importances of a row: the place where they enter a result.
-// A sink sees the trees in index order, whatever the number of threads, tiles or rows.
+// A sink sees the trees in index order, whatever the number of threads, tiles or rows. It says with
+// kNeedsPath whether it reads `path`, which costs the kernels a little.
 //
 // That order must stay. Floating-point addition is not associative: with trees 0, 1, 2, … added in
 // the same order for every row, a row alone gets the same bits as among a million, on one thread or
@@ -32,6 +33,8 @@ struct TreeImportance {
 // The sum over trees of Definition 1; rows count from the first row of the tile.
 class SumSink {
 public:
+    static constexpr bool kNeedsPath = true;
+
     SumSink(double* values, double* residual, std::size_t n_features)
         : values_(values), residual_(residual), n_features_(n_features) {}
 
@@ -70,6 +73,8 @@ private:
 // Only where the rows end: nodes of the table, n_rows × n_trees, from the tree `first` on.
 class EndSink {
 public:
+    static constexpr bool kNeedsPath = false;
+
     EndSink(std::int64_t* ends, std::size_t first, std::size_t n_trees,
             std::span<const std::uint32_t> source)
         : ends_(ends), first_(first), n_trees_(n_trees), source_(source) {}
@@ -91,6 +96,8 @@ private:
 // SumSink's sum where each row has a weight in each tree (its in-bag weight).
 class WeightedSink {
 public:
+    static constexpr bool kNeedsPath = true;
+
     // weights: (number of trees from first_tree on) × stride, a row's weight at its own place.
     WeightedSink(double* values, double* residual, std::size_t n_features, const double* weights,
                  std::size_t stride, std::size_t first_tree)
@@ -125,12 +132,15 @@ private:
 // feature have the value 0 for it; they are all added at the end, so that wide data stays cheap.
 class SpreadSink {
 public:
+    static constexpr bool kNeedsPath = true;
+
     SpreadSink(SumSink sum, std::size_t n_rows, std::size_t n_features,
                std::span<const double> tree_weight)
         : sum_(sum),
           n_features_(n_features),
           tree_weight_(tree_weight),
-          moments_(n_rows * n_features) {}
+          moments_(n_rows * n_features),
+          unweighted_(n_features) {}
 
     void prefetch(std::size_t row) const { sum_.prefetch(row); }
 
@@ -139,10 +149,12 @@ public:
         sum_.add(tree, rows);
         const double weight = tree_weight_[tree.tree];
         if (weight == 0) return;
+        const std::size_t n = tree.path.size();
+        for (std::size_t k = 0; k < n; ++k) unweighted_[k] = tree.values[tree.path[k]] / weight;
         for (const std::size_t row : rows)
-            for (const std::uint32_t f : tree.path) {
-                Moments& m = moments_[row * n_features_ + f];
-                const double value = tree.values[f] / weight;
+            for (std::size_t k = 0; k < n; ++k) {
+                Moments& m = moments_[row * n_features_ + tree.path[k]];
+                const double value = unweighted_[k];
                 const double delta = value - m.mean;
                 m.weight += weight;
                 m.mean += delta * (weight / m.weight);
@@ -176,6 +188,7 @@ private:
     std::size_t n_features_;
     std::span<const double> tree_weight_;
     std::vector<Moments> moments_;
+    std::vector<double> unweighted_;  // a tree's own values, on its path
 };
 
 // The sum for one row at a time, kept only where a path has been: for more features than fit a

@@ -47,6 +47,18 @@ struct ScalarPartition {
         }
         return kept;
     }
+
+    // The same for the rows 0 … n − 1; x may be read kSlack places past its end.
+    template <class Value>
+    static std::size_t split_all(const PackedNode<Value>& node, const Value* x, std::size_t n,
+                                 RowId* firsts, RowId* others) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            firsts[kept] = others[i - kept] = static_cast<RowId>(i);
+            kept += goes_first(node, x[i]);
+        }
+        return kept;
+    }
 };
 
 #ifdef LOCALMDI_AVX2
@@ -81,33 +93,72 @@ __attribute__((target("avx2"))) inline unsigned first8(const PackedNode<float>& 
     return at_most8(v, node.threshold) | (missing & missing_first);
 }
 
-struct Avx2Partition : ScalarPartition {
-    using ScalarPartition::split;
+// Which of eight values go first, where missing ones do not.
+struct AtMost8 {
+    float threshold;
+    __attribute__((target("avx2"))) unsigned operator()(__m256 v) const {
+        return at_most8(v, threshold);
+    }
+};
+// … and wherever they go.
+struct First8 {
+    const PackedNode<float>& node;
+    __attribute__((target("avx2"))) unsigned operator()(__m256 v) const { return first8(node, v); }
+};
 
-    __attribute__((target("avx2,popcnt"))) static std::size_t split(const PackedNode<float>& node,
-                                                                    const float* x,
-                                                                    const RowId* rows,
-                                                                    std::size_t n, RowId* firsts,
-                                                                    RowId* others) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; i += 8) {
+// Splits by goes(eight values). With `all` the rows are 0 … n − 1, and `rows` is not read.
+template <bool all, class Goes8>
+__attribute__((target("avx2,popcnt"), always_inline)) inline std::size_t split_by_eight(
+    Goes8 goes, const float* x, [[maybe_unused]] const RowId* rows, std::size_t n, RowId* firsts,
+    RowId* others) {
+    RowId* first_end = firsts;
+    __m128i ids = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
+    for (std::size_t i = 0; i < n; i += 8) {
+        __m256 v;
+        if constexpr (all) {
+            v = _mm256_loadu_ps(x + i);
+        } else {
             const RowId* r = rows + i;
             // Eight scalar loads: the gather instruction is slower.
-            const __m256 v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]],
-                                            x[r[6]], x[r[7]]);
-            const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
-            const unsigned first = first8(node, v) & valid;
-            const __m128i ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
-            const auto shuffle = [](unsigned mask) {
-                return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
-            };
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(firsts + kept),
-                             _mm_shuffle_epi8(ids, shuffle(first)));
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(others + (i - kept)),
-                             _mm_shuffle_epi8(ids, shuffle(first ^ valid)));
-            kept += static_cast<std::size_t>(__builtin_popcount(first));
+            v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]], x[r[6]],
+                               x[r[7]]);
+            ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
         }
-        return kept;
+        const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
+        const unsigned first = goes(v) & valid;
+        const auto shuffle = [](unsigned mask) {
+            return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
+        };
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(first_end),
+                         _mm_shuffle_epi8(ids, shuffle(first)));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(others),
+                         _mm_shuffle_epi8(ids, shuffle(first ^ valid)));
+        const auto kept = static_cast<std::size_t>(__builtin_popcount(first));
+        first_end += kept;
+        others += 8 - kept;
+        if constexpr (all) ids = _mm_add_epi16(ids, _mm_set1_epi16(8));
+    }
+    return static_cast<std::size_t>(first_end - firsts);
+}
+
+// Functions of their own: inlined into a walk, the loop has too few registers.
+struct Avx2Partition : ScalarPartition {
+    using ScalarPartition::split;
+    using ScalarPartition::split_all;
+
+    __attribute__((target("avx2,popcnt"), noinline)) static std::size_t split(
+        const PackedNode<float>& node, const float* x, const RowId* rows, std::size_t n,
+        RowId* firsts, RowId* others) {
+        if (node.split & kMissingFirst)
+            return split_by_eight<false>(First8{node}, x, rows, n, firsts, others);
+        return split_by_eight<false>(AtMost8{node.threshold}, x, rows, n, firsts, others);
+    }
+    __attribute__((target("avx2,popcnt"), noinline)) static std::size_t split_all(
+        const PackedNode<float>& node, const float* x, std::size_t n, RowId* firsts,
+        RowId* others) {
+        if (node.split & kMissingFirst)
+            return split_by_eight<true>(First8{node}, x, nullptr, n, firsts, others);
+        return split_by_eight<true>(AtMost8{node.threshold}, x, nullptr, n, firsts, others);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "localmdi/forest/packed_forest.hpp"
 
@@ -16,26 +17,42 @@ inline bool goes_first(const PackedNode<Value>& node, Value x) {
     return (x <= node.threshold) | ((x != x) & missing_first);
 }
 
-// Category splits; x is a category code. A code that is not in the set goes to the second child of
-// a category set; at a multiway split a row with a code that no training row had stays where it is.
+// A category as it stands in a row; what is no category becomes one that no split knows.
+inline constexpr std::uint64_t kNoCode = ~std::uint64_t{0};
 template <class Value>
-inline std::uint32_t unordered_child(const UnorderedSplit& split, std::uint32_t at, Value x) {
-    const auto child = [&](auto which) {
-        return split.first_child + static_cast<std::uint32_t>(which);
-    };
-    if (x != x) return split.missing_child < 0 ? at : child(split.missing_child);
-    constexpr std::uint64_t kNoCode = ~std::uint64_t{0};
+inline std::uint64_t category_code(Value x) {
     const bool in_range = x >= 0 && x < static_cast<Value>(std::uint64_t{1} << 53);
-    std::uint64_t code = in_range ? static_cast<std::uint64_t>(x) : kNoCode;
-    if (static_cast<Value>(code) != x) code = kNoCode;
+    // By way of a signed number, for which processors have an instruction.
+    const std::int64_t code = in_range ? static_cast<std::int64_t>(x) : 0;
+    return in_range && static_cast<Value>(code) == x ? static_cast<std::uint64_t>(code) : kNoCode;
+}
+
+// Category splits: which child takes a row, or kStays. A code that is not in the set goes to the
+// second child of a category set, and so does a missing value that the split does not expect, as at
+// a comparison; at a multiway split a row that no child expects stays where it is.
+inline constexpr std::int32_t kStays = -1;
+template <class Value>
+inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
+    const bool is_missing = x != x;
+    const std::uint64_t code = category_code(x);
     const auto& categories = split.categories;
     if (split.kind == SplitKind::category_set) {
         const bool in_set =
             code / 64 < categories.size() && (categories[code / 64] >> (code % 64) & 1);
-        return child(in_set ? 0 : 1);
+        return in_set || (is_missing && split.missing_child == 0) ? 0 : 1;
     }
-    const auto found = std::lower_bound(categories.begin(), categories.end(), code);
-    return found != categories.end() && *found == code ? child(found - categories.begin()) : at;
+    if (is_missing) return split.missing_child;
+    // The categories ascend. Counting the smaller ones of a few needs no unforeseeable branch.
+    constexpr std::size_t kFew = 16;
+    std::size_t at = 0;
+    if (categories.size() <= kFew) {
+        for (const std::uint64_t category : categories) at += category < code;
+    } else {
+        at = static_cast<std::size_t>(std::lower_bound(categories.begin(), categories.end(), code) -
+                                      categories.begin());
+    }
+    const bool found = at < categories.size() && categories[at] == code;
+    return found ? static_cast<std::int32_t>(at) : kStays;
 }
 
 // The decision: the node that a row at node `at` goes to, x being its value of the split feature. A
@@ -43,7 +60,11 @@ inline std::uint32_t unordered_child(const UnorderedSplit& split, std::uint32_t 
 template <class Value>
 inline std::uint32_t next_node(const PackedForest<Value>& forest, std::uint32_t at, Value x) {
     const auto& node = forest.nodes[at];
-    if (node.split & kUnordered) return unordered_child(forest.unordered[node.child], at, x);
+    if (node.split & kUnordered) {
+        const UnorderedSplit& split = forest.unordered[node.child];
+        const std::int32_t child = child_number(split, x);
+        return child == kStays ? at : split.first_child + static_cast<std::uint32_t>(child);
+    }
     return node.child + (goes_first(node, x) ? 0u : 1u);
 }
 
