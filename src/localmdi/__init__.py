@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from localmdi._explainer import Explainer
     from localmdi._honest import honest_global_mdi, honest_mdi
+    from localmdi._interactions import local_interactions
     from localmdi.adapters import register_adapter
     from localmdi.adapters.gradients import with_gradients
     from localmdi.forest import Forest, SplitKind, build_forest, load_forest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         GlobalImportance,
         InteractionImportance,
         LocalImportance,
+        PairImportance,
         load_importance,
     )
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
@@ -36,6 +38,7 @@ __all__ = [
     "GlobalImportance",
     "InteractionImportance",
     "LocalImportance",
+    "PairImportance",
     "RandomizedForestClassifier",
     "RandomizedForestRegressor",
     "SplitKind",
@@ -52,6 +55,7 @@ __all__ = [
     "infinite_mdi",
     "load_forest",
     "load_importance",
+    "local_interactions",
     "local_mdi",
     "local_relevance",
     "plots",
@@ -68,6 +72,7 @@ _HOMES = {
     "GlobalImportance": "results",
     "InteractionImportance": "results",
     "LocalImportance": "results",
+    "PairImportance": "results",
     "RandomizedForestClassifier": "trees",
     "RandomizedForestRegressor": "trees",
     "SplitKind": "forest",
@@ -82,6 +87,7 @@ _HOMES = {
     "infinite_mdi": "infinite",
     "load_forest": "forest",
     "load_importance": "results",
+    "local_interactions": "_interactions",
     "local_mdi": "_api",
     "local_relevance": "infinite",
     "register_adapter": "adapters",

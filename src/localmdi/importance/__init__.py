@@ -10,14 +10,18 @@ from localmdi.importance.honest import (
     honest_rows,
 )
 from localmdi.importance.local import LocalRequest, explain
+from localmdi.importance.path_pairs import PairIndex, PairRequest, explain_pairs
 from localmdi.importance.saabas import prediction_paths
 
 __all__ = [
     "HeldOut",
     "HonestRequest",
     "LocalRequest",
+    "PairIndex",
+    "PairRequest",
     "decompose",
     "explain",
+    "explain_pairs",
     "global_importance",
     "honest_at",
     "honest_global",

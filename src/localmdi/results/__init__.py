@@ -3,6 +3,7 @@
 from localmdi.results.global_ import GlobalImportance
 from localmdi.results.interaction import InteractionImportance
 from localmdi.results.local import LocalImportance
+from localmdi.results.pairs import PairImportance
 from localmdi.results.storage import load_importance
 from localmdi.results.top import TopFeatures
 
@@ -10,6 +11,7 @@ __all__ = [
     "GlobalImportance",
     "InteractionImportance",
     "LocalImportance",
+    "PairImportance",
     "TopFeatures",
     "load_importance",
 ]
