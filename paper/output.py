@@ -16,10 +16,14 @@ __all__ = [
     "claims_table",
     "csv_text",
     "markdown_text",
+    "png_bytes",
     "svg_text",
     "write_piece",
     "write_table",
 ]
+
+_PAGE_DPI = 100  # 690 pixels for the width of a page
+_PAGE_COLOURS = 128
 
 
 def write_piece(piece: Piece, folder: Path) -> None:
@@ -46,8 +50,9 @@ def claims_table(claims: Iterable[Claim], caption: str) -> Table:
     """Return all claims as one table."""
     from paper.piece import Table
 
-    rows = tuple((c.source, c.text, c.printed, c.ours, c.verdict) for c in claims)
-    return Table("claims", caption, ("source", "claim", "printed", "ours", "verdict"), rows)
+    rows = tuple((c.source, c.text, c.printed, c.reading, c.ours, c.label) for c in claims)
+    columns = ("source", "claim", "printed", "read as", "ours", "verdict")
+    return Table("claims", caption, columns, rows)
 
 
 def svg_text(picture: Picture) -> str:
@@ -59,6 +64,18 @@ def svg_text(picture: Picture) -> str:
     with rc_context({"svg.hashsalt": picture.name, "svg.fonttype": "path"}):
         picture.figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
+
+
+def png_bytes(picture: Picture) -> bytes:
+    """Return the drawing as a small PNG of few colours."""
+    from PIL import Image
+
+    file, small = io.BytesIO(), io.BytesIO()
+    picture.figure.savefig(file, format="png", dpi=_PAGE_DPI, facecolor="white")
+    with Image.open(file) as image:
+        few = image.convert("RGB").quantize(_PAGE_COLOURS, kmeans=2, dither=Image.Dither.NONE)
+        few.save(small, format="png", optimize=True)
+    return small.getvalue()
 
 
 def csv_text(table: Table) -> str:

@@ -104,10 +104,23 @@ MISPRINTS = (
     ("M8", "Section 5", "expectations over p(V,X)", "over p(V,Y)"),
     ("M9", "Section 2, relevance", "B ⊂ V", "B ⊆ V^{-m}"),
     (
+        "M10",
+        "Section 2, footnote on the axioms",
+        "the null player property can be derived from strong monotonicity",
+        "From it together with efficiency and symmetry: a value that is 1 for every player of "
+        "every game is strongly monotonic.",
+    ),
+    (
         "M11",
         "Appendix D, caption of the global figure",
         "for the global MDI importance measure and SAGE",
         "The figure shows SAGE (mse) and two versions of TreeSHAP.",
+    ),
+    (
+        "M12",
+        "Section 4.4, after Theorem 4",
+        "coincides exactly with the null player property",
+        "Only one way: a null player need not be locally irrelevant (the law of M4).",
     ),
     (
         "M13",

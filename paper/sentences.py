@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paper.agreement import PAIRS
 from paper.correlation import CORRELATIONS, summarise
-from paper.piece import EXACT, INTERVAL, NOT_REPRODUCED, Claim
+from paper.piece import AS_READ, NOT_REPRODUCED, Claim
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,10 +36,11 @@ def _most_similar(similar: Shares) -> Claim:
     return Claim(
         _SOURCE,
         "Most of the importance vectors are similar.",
-        "most rows (read as: more than half, correlation ≥ 0.75)",
+        "most rows",
         f"at least {least:.1f} % of the rows of every dataset; the least for {title}, "
         f"{pair[0]}, {pair[1]}",
-        INTERVAL if least > 50 else NOT_REPRODUCED,
+        AS_READ if least > 50 else NOT_REPRODUCED,
+        reading="more than half have a correlation of at least 0.75",
     )
 
 
@@ -61,7 +62,8 @@ def _four_and_two(similar: Shares) -> Claim:
         "of six) and more than 80 % in two datasets.",
         "4 datasets above 90 %, 2 more above 80 %",
         ours,
-        EXACT if by_kind["Spearman"] == [(4, 2)] else NOT_REPRODUCED,
+        AS_READ if by_kind["Spearman"] == [(4, 2)] else NOT_REPRODUCED,
+        reading="Spearman's correlation, with both rivals",
     )
 
 
@@ -82,7 +84,8 @@ def _uncorrelated(similar: Shares) -> Claim:
         _SOURCE,
         "Roughly 1 % to 10 % of the samples, depending on the dataset, are associated with "
         "uncorrelated importance scores.",
-        "1 % to 10 % (which are the rows with a Pearson correlation below 0.75)",
+        "1 % to 10 %",
         f"{least:.1f} % ({first}, {rival}) to {most:.1f} % ({last}, {other}); none on led",
-        EXACT if (round(least), round(most)) == (1, 10) else NOT_REPRODUCED,
+        AS_READ if (round(least), round(most)) == (1, 10) else NOT_REPRODUCED,
+        reading="rows with a Pearson correlation below 0.75, rounded to whole percents",
     )

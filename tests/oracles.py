@@ -47,6 +47,21 @@ def local_mdi(members, X):
     return values / total, residual / total
 
 
+def conditional_pairs(trees, X):
+    """What feature m told after feature j, (n_rows, m, j); after none: j = m. Mean over trees."""
+    n_rows, p = np.shape(X)
+    values = np.zeros((n_rows, p, p))
+    for i, x in enumerate(np.asarray(X)):
+        for tree in trees:
+            above = set()
+            for node, child, feature in walk(tree, x):
+                drop = tree.impurity[node] - tree.impurity[child]
+                others = sorted(above - {feature}) or [feature]
+                values[i, feature, others] += drop / len(others)
+                above.add(feature)
+    return values / len(trees)
+
+
 def standard_error(trees, X):
     """Standard deviation over equally weighted trees (ddof=1) / sqrt(T)."""
     per_tree = np.array([[tree_local_mdi(tree, x)[0] for x in np.asarray(X)] for tree in trees])

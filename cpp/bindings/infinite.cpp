@@ -2,6 +2,7 @@
 #include "localmdi/infinite/lattice_gain.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
+#include "localmdi/infinite/sampled_cuts.hpp"
 #include "localmdi/infinite/sampled_pairs.hpp"
 #include "localmdi/infinite/sampled_paths.hpp"
 #include "localmdi/infinite/shared_partition.hpp"
@@ -65,6 +66,32 @@ struct SampleArrays {
     }
 };
 
+// A sample with numeric features beside its categories.
+struct MixedArrays {
+    nb::object owners;
+    const SampleArrays* categories;
+    infinite::Numbers numbers;
+
+    MixedArrays(nb::object sample, Matrix<const double> values, Vector<const std::int32_t> column)
+        : owners(nb::make_tuple(sample, values, column)),
+          categories(nb::cast<const SampleArrays*>(sample)),
+          numbers{values.shape(1), {values.data(), values.size()}, as_span(column)} {
+        require(values.shape(0) == categories->sample.n_rows() && values.shape(1) > 0 &&
+                    column.size() == categories->sample.n_features,
+                "numbers must fit the sample");
+        for (const std::int32_t c : numbers.column)
+            require(-1 <= c && c < static_cast<std::int32_t>(numbers.n_columns),
+                    "columns of numbers must exist");
+    }
+
+    void require_rows(const Matrix<const std::int32_t>& x,
+                      const Matrix<const double>& x_numbers) const {
+        require(x.shape(1) == categories->sample.n_features && x_numbers.shape(0) == x.shape(0) &&
+                    x_numbers.shape(1) == numbers.n_columns,
+                "rows must fit the sample");
+    }
+};
+
 nb::tuple lattice(const SampleArrays& self, std::size_t row, bool all_features, bool pairs,
                   std::size_t n_threads) {
     self.require_row(row);
@@ -92,14 +119,16 @@ nb::tuple lattice_gain(const SampleArrays& self, std::size_t row, bool all_featu
     return nb::make_tuple(to_array(std::move(features)), to_array(std::move(answer.sums.edge)));
 }
 
-void all_rows(const SampleArrays& self, bool gain, Matrix<double> values, std::size_t n_threads) {
+double all_rows(const SampleArrays& self, bool gain, Matrix<double> values, std::size_t n_threads) {
     require(values.shape(0) == self.sample.n_rows() && values.shape(1) == self.sample.n_features,
             "values must fit the sample");
+    double visits = 0.0;
     run_kernel([&](Interrupt& interrupt) {
         const Impurity impurity(self.sample);
-        infinite::shared_partition(self.sample, impurity, measure_of(gain), values.data(),
-                                   n_threads, interrupt);
+        visits = infinite::shared_partition(self.sample, impurity, measure_of(gain), values.data(),
+                                            n_threads, interrupt);
     });
+    return visits;
 }
 
 void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<double> values,
@@ -120,23 +149,77 @@ void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<
 }
 
 void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules rules,
-              double budget, Matrix<double> values, Matrix<double> ends, std::size_t n_threads) {
+              double budget, Matrix<double> values, Matrix<double> ends, Matrix<double> profile,
+              std::size_t n_threads) {
     self.require_rows(x, values);
     require(ends.shape(0) == x.shape(0) && ends.shape(1) == 3, "ends must fit the rows");
     const std::size_t p = self.sample.n_features;
+    const bool profiled = profile.shape(1) != 0;
+    require(!profiled || (profile.shape(0) == x.shape(0) && profile.shape(1) == p * p),
+            "a profile must fit the rows");
     run_kernel([&](Interrupt& interrupt) {
         const infinite::BitRows rows(self.sample);
         parallel_for(x.shape(0), n_threads, interrupt, [&] {
             return [&](std::size_t k) {
                 const infinite::RowSetAnswer answer = infinite::forward_row_sets(
                     self.sample, rows, {{x.data() + k * p, p}, rules, budget},
-                    values.data() + k * p, interrupt);
+                    values.data() + k * p, profiled ? profile.data() + k * p * p : nullptr,
+                    interrupt);
                 double* const end = ends.data() + 3 * k;
                 end[0] = answer.residual;
                 end[1] = answer.support;
                 end[2] = answer.complete;
             };
         });
+    });
+}
+
+void mixed_sets(const MixedArrays& self, Matrix<const std::int32_t> x,
+                Matrix<const double> x_numbers, PathRules rules, double budget,
+                Matrix<double> values, Matrix<double> ends, std::size_t n_threads) {
+    self.require_rows(x, x_numbers);
+    self.categories->require_rows(x, values);
+    require(ends.shape(0) == x.shape(0) && ends.shape(1) == 3, "ends must fit the rows");
+    const infinite::Sample& sample = self.categories->sample;
+    const std::size_t p = sample.n_features;
+    const std::size_t q = self.numbers.n_columns;
+    run_kernel([&](Interrupt& interrupt) {
+        const infinite::BitRows rows(sample);
+        parallel_for(x.shape(0), n_threads, interrupt, [&] {
+            return [&](std::size_t k) {
+                const infinite::RowSetAnswer answer =
+                    infinite::forward_row_sets(sample, rows,
+                                               {{x.data() + k * p, p},
+                                                rules,
+                                                budget,
+                                                &self.numbers,
+                                                {x_numbers.data() + k * q, q}},
+                                               values.data() + k * p, nullptr, interrupt);
+                double* const end = ends.data() + 3 * k;
+                end[0] = answer.residual;
+                end[1] = answer.support;
+                end[2] = answer.complete;
+            };
+        });
+    });
+}
+
+// sums: the values of all rows, and below them their squares.
+void mixed_paths(const MixedArrays& self, Matrix<const std::int32_t> x,
+                 Matrix<const double> x_numbers, PathRules rules, Vector<const std::uint64_t> range,
+                 Matrix<double> sums, Matrix<double> ends, std::size_t n_threads) {
+    const std::size_t n = x.shape(0);
+    self.require_rows(x, x_numbers);
+    require(sums.shape(0) == 2 * n && sums.shape(1) == x.shape(1), "sums must fit the rows");
+    require(range.size() == 3, "range must be a seed, the first pair and a count");
+    require(ends.shape(0) == 2 && ends.shape(1) == n, "ends must fit the rows");
+    const std::uint64_t* const r = range.data();
+    run_kernel([&](Interrupt& interrupt) {
+        infinite::sample_cuts(self.categories->sample, self.numbers,
+                              {{x.data(), x.size()}, {x_numbers.data(), x_numbers.size()}},
+                              {r[0], r[1], r[2], rules},
+                              {sums.data(), sums.data() + x.size(), ends.data(), ends.data() + n},
+                              n_threads, interrupt);
     });
 }
 
@@ -208,11 +291,18 @@ void bind_infinite(nb::module_& m) {
             "gain"_a)
         .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
         .def("row_sets", &row_sets, "x"_a.noconvert(), "rules"_a, "budget"_a,
-             "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
+             "values"_a.noconvert(), "ends"_a.noconvert(), "profile"_a.noconvert(), "n_threads"_a)
         .def("sampled_paths", &paths, "x"_a.noconvert(), "rules"_a, "range"_a.noconvert(),
              "values"_a.noconvert(), "squares"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
         .def("sampled_pairs", &pairs, "x"_a.noconvert(), "index"_a, "range"_a.noconvert(),
              "values"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);
+    nb::class_<MixedArrays>(m, "MixedSample", "A categorical sample and its numeric features.")
+        .def(nb::init<nb::object, Matrix<const double>, Vector<const std::int32_t>>(), "sample"_a,
+             "values"_a.noconvert(), "column"_a.noconvert())
+        .def("row_sets", &mixed_sets, "x"_a.noconvert(), "x_numbers"_a.noconvert(), "rules"_a,
+             "budget"_a, "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
+        .def("sampled_paths", &mixed_paths, "x"_a.noconvert(), "x_numbers"_a.noconvert(), "rules"_a,
+             "range"_a.noconvert(), "sums"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace localmdi::bindings

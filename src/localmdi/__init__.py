@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from localmdi._explainer import Explainer
     from localmdi._honest import honest_global_mdi, honest_mdi
+    from localmdi._interactions import local_interactions
     from localmdi.adapters import register_adapter
     from localmdi.adapters.gradients import with_gradients
     from localmdi.forest import Forest, NodeStatistics, SplitKind, build_forest, load_forest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         GlobalImportance,
         InteractionImportance,
         LocalImportance,
+        PairImportance,
         load_importance,
     )
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
@@ -37,6 +39,7 @@ __all__ = [
     "InteractionImportance",
     "LocalImportance",
     "NodeStatistics",
+    "PairImportance",
     "RandomizedForestClassifier",
     "RandomizedForestRegressor",
     "SplitKind",
@@ -54,6 +57,7 @@ __all__ = [
     "infinite_mdi",
     "load_forest",
     "load_importance",
+    "local_interactions",
     "local_mdi",
     "local_relevance",
     "plots",
@@ -71,6 +75,7 @@ _HOMES = {
     "InteractionImportance": "results",
     "LocalImportance": "results",
     "NodeStatistics": "forest",
+    "PairImportance": "results",
     "RandomizedForestClassifier": "trees",
     "RandomizedForestRegressor": "trees",
     "SplitKind": "forest",
@@ -85,6 +90,7 @@ _HOMES = {
     "infinite_mdi": "infinite",
     "load_forest": "forest",
     "load_importance": "results",
+    "local_interactions": "_interactions",
     "local_mdi": "_api",
     "local_relevance": "infinite",
     "register_adapter": "adapters",

@@ -359,7 +359,7 @@ def forest_gap(
     model : fitted estimator, Forest, or object with ``__to_forest__()``
         A forest grown on (X, y) with criterion entropy, gini or squared_error.
     X, y
-        The sample, with categorical columns only.
+        The sample, as for `infinite_mdi`.
     n_jobs : int or None
         As in `local_mdi`.
     **options

@@ -730,7 +730,7 @@ class CategoricalSample:
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ],
         n_threads: int,
-    ) -> None: ...
+    ) -> float: ...
     def shared_partition_cost(self, gain: bool) -> float: ...
     def row_dual(
         self,
@@ -753,6 +753,9 @@ class CategoricalSample:
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ],
         ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        profile: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
         n_threads: int,
     ) -> None: ...
     def sampled_paths(
@@ -788,5 +791,54 @@ class CategoricalSample:
         squares: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ],
+        n_threads: int,
+    ) -> None: ...
+
+class MixedSample:
+    """A categorical sample and its numeric features."""
+
+    def __init__(
+        self,
+        sample: object,
+        values: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def row_sets(
+        self,
+        x: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        x_numbers: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rules: PathRules,
+        budget: float,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    def sampled_paths(
+        self,
+        x: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        x_numbers: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rules: PathRules,
+        range: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
     ) -> None: ...

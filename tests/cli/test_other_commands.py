@@ -100,7 +100,7 @@ def test_infinite_at_some_rows(run, led, pages):
 def test_infinite_of_numbers(run, people):
     arguments = ["infinite", people, "--target", "sick"]
     complaint = run(*arguments).complaint
-    assert "--bins 4" in complaint
+    assert "--bins age=4 and --missing category" in complaint
     assert "bins=" not in complaint
     assert "--missing category" in run(*arguments, "--bins", "2").complaint
     cut = [*arguments, "--missing", "category", "--bins"]
@@ -110,6 +110,20 @@ def test_infinite_of_numbers(run, people):
     assert "'height'" in run(*cut, "height=2").complaint
     outcome = run(*cut, "2", "--criterion", "variance")
     assert "needs a numeric target; 'sick' holds strings" in outcome.complaint
+
+
+def test_infinite_says_what_became_of_the_bins(run, tmp_path):
+    table = tmp_path / "doses.csv"
+    rows = [f"{i},{max(i - 16, 0) / 7},{'yes' if i > 16 else 'no'}" for i in range(20)]
+    table.write_text("\n".join(["age,dose,sick", *rows]))
+    document = json.loads(run("infinite", table, "--target", "sick", "--bins", "4", "--json").out)
+    assert document["columns"]["dose"] == "numbers cut into 2 bins"
+    merged, whole = document["notes"]
+    assert "'dose' has 2 instead of 4" in merged
+    assert "'age' (20 values)" in whole
+    assert "--bins age=4" in whole
+    document = json.loads(run("infinite", table, "--target", "sick", "--json").out)
+    assert document["columns"] == {"age": "20 categories", "dose": "numbers"}
 
 
 def test_infinite_regression(run, led):

@@ -63,21 +63,24 @@ def gain(y, weight, parent, child, *, criterion):
 
 
 def unseen_by_orders(X, y, x, *, rule, criterion="entropy"):
-    """Mean over all orders of the features of the path of x, by the words of the documentation."""
+    """Mean over all orders of the features of the path of x, by the words of the documentation.
+
+    Returns the profile (features, number of features asked before), residual and support.
+    """
     p = X.shape[1]
     weight = np.ones(len(y))
-    values, residual, support = np.zeros(p), 0.0, 0.0
+    profile, residual, support = np.zeros((p, p)), 0.0, 0.0
     orders = list(permutations(range(p)))
     for order in orders:
         node = np.arange(len(y))
         supported = True
-        for j in order:
+        for k, j in enumerate(order):
             if len(np.unique(y[node])) == 1:
                 break
             below = node[X[node, j] == x[j]]
             if below.size:
                 before = impurity(y[node], weight[node], criterion)
-                values[j] += before - impurity(y[below], weight[below], criterion)
+                profile[j, k] += before - impurity(y[below], weight[below], criterion)
                 node = below
                 continue
             if rule == "tree" and len(np.unique(X[node, j])) == 1:
@@ -87,4 +90,4 @@ def unseen_by_orders(X, y, x, *, rule, criterion="entropy"):
                 break
         residual += impurity(y[node], weight[node], criterion)
         support += supported
-    return values / len(orders), residual / len(orders), support / len(orders)
+    return profile / len(orders), residual / len(orders), support / len(orders)

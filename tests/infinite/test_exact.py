@@ -163,3 +163,16 @@ def test_many_small_terms_lose_no_digits():
     expected = by_way(sample, rows, "row dual")
     for way in ("block search", "shared partition"):
         assert_allclose(by_way(sample, rows, way), expected, atol=1e-13, rtol=0)
+
+
+@pytest.mark.parametrize("gain", [False, True])
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "arity"),
+    [(200, 10, 2), (300, 11, 4), (8, 24, 2), (20, 60, 10), (50, 60, 20), (20, 30, 4)],
+)
+def test_the_cost_of_the_shared_partition_is_what_it_counts(n_rows, n_features, arity, gain):
+    # Few rows with many features: nearly all visits are of features that leave no group.
+    X, y, _ = draw_sample(0, n_rows=n_rows, n_features=n_features, arity=arity, full=True)
+    sample = read_sample(X, y)
+    counted = sample.kernel.shared_partition(gain, np.empty(sample.shape), 1)
+    assert 0.5 < sample.kernel.shared_partition_cost(gain) / counted < 2

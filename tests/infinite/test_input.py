@@ -53,10 +53,10 @@ def test_categories_are_matched_by_value():
     assert list(result.to_frame().columns) == ["a"]
 
 
-def test_measured_numbers_need_bins():
+def test_bins_cut_measured_numbers():
     X, y = np.array([[0.5, 1], [1.5, 0], [2.5, 1], [3.5, 0]]), [0, 0, 1, 1]
     with pytest.raises(ValueError, match=r"'x0' holds measured numbers, such as 0.5. .*bins"):
-        infinite_mdi(X, y)
+        infinite_interactions(X, y)
     for bins in (2, [2.0], {"x0": 2}, {0: [2.0]}):
         result = infinite_mdi(X, y, [[1.9, 1], [2.0, 0]], bins=bins)
         assert result.bins == {"x0": (2.0,)}
@@ -68,6 +68,44 @@ def test_measured_numbers_need_bins():
         infinite_mdi(X, y, bins=[2, 1])
     with pytest.raises(ValueError, match="must hold numbers"):
         infinite_mdi([["a"], ["b"]], [0, 1], bins={0: 2})
+
+
+@pytest.mark.parametrize("bins", [2, 3, 4])
+def test_bins_that_merge_are_reported_and_leave_no_column_constant(bins):
+    dose = np.concatenate([np.zeros(80), np.linspace(0.5, 1.5, 20)])
+    y = (dose > 0).astype(int)
+    if bins == 2:
+        result = infinite_mdi(dose[:, np.newaxis], y, bins=bins)
+    else:
+        with pytest.warns(UserWarning, match=rf"'x0' has 2 instead of {bins}\."):
+            result = infinite_mdi(dose[:, np.newaxis], y, bins=bins)
+    assert result.bins == {"x0": (0.25,)}
+    assert result.mean().values[0] == pytest.approx(result.baseline)
+
+
+def test_every_bin_of_a_number_of_bins_holds_values():
+    values = np.array([0.0, 0.0, 10.0, 10.5])[:, np.newaxis]
+    with pytest.warns(UserWarning, match="'x0' has 3 instead of 4"):
+        result = infinite_mdi(values, [0, 0, 1, 1], bins=4)
+    assert set(np.searchsorted(result.bins["x0"], values[:, 0], side="right")) == {0, 1, 2}
+    infinity = np.array([[-np.inf], [-np.inf], [np.inf]])
+    assert infinite_mdi(infinity, [0, 0, 1], bins=2).bins == {"x0": (0.0,)}
+
+
+def test_whole_numbers_that_are_not_binned_are_named():
+    X = pd.DataFrame({"age": np.arange(20), "sex": [0, 1] * 10, "dose": np.arange(20) / 7})
+    with pytest.warns(UserWarning, match=r"'age' \(20 values\).*bins={'age': 2}"):
+        result = infinite_mdi(X, X["age"] % 2, bins=2)
+    assert set(result.bins) == {"dose"}
+    assert set(infinite_mdi(X, X["age"] % 2, bins={"age": 2, "dose": 2}).bins) == {"age", "dose"}
+
+
+def test_edges_that_leave_a_column_constant_are_refused():
+    X = np.array([[0.5], [1.5]])
+    with pytest.raises(ValueError, match=r"from 0\.5 to 1\.5, fall into one bin"):
+        infinite_mdi(X, [0, 1], bins=[18, 65])
+    with pytest.raises(ValueError, match="at least 2"):
+        infinite_mdi(X, [0, 1], bins=1)
 
 
 def test_missing_values():

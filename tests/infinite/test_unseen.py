@@ -25,12 +25,36 @@ def questions(draw):
 @given(questions(), st.sampled_from(RULES), st.sampled_from(CRITERIA))
 def test_equals_all_orders(question, rule, criterion):
     X, y, x = question
-    values, residual, support = unseen_by_orders(X, y, x, rule=rule, criterion=criterion)
+    profile, residual, support = unseen_by_orders(X, y, x, rule=rule, criterion=criterion)
     result = infinite_mdi(X, y, [x], unseen=rule, criterion=criterion, method="exact")
-    assert_allclose(result.values[0], values, atol=1e-12)
+    assert_allclose(result.values[0], profile.sum(axis=1), atol=1e-12)
     assert_allclose(result.residual[0], residual, atol=1e-12)
     assert_allclose(result.support[0], support, atol=1e-12)
     assert result.additivity_error() < 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(questions(), st.sampled_from(RULES), st.sampled_from(CRITERIA))
+def test_the_profile_equals_all_orders(question, rule, criterion):
+    X, y, x = question
+    profile, residual, support = unseen_by_orders(X, y, x, rule=rule, criterion=criterion)
+    result = infinite_mdi(X, y, [x], unseen=rule, criterion=criterion, profile=True)
+    assert_allclose(result.profile[0], profile, atol=1e-12)
+    assert_allclose(result.values[0], profile.sum(axis=1), atol=1e-12)
+    assert_allclose(result.residual[0], residual, atol=1e-12)
+    assert_allclose(result.support[0], support, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["drop", "gain"])
+def test_a_profile_has_every_row_of_x_also_those_that_weigh_nothing(measure):
+    # The first row does not belong to the sample, and its value occurs in no other row.
+    X, y, weight = [[0], [1], [1]], [0, 1, 0], [0, 1, 1]
+    options = {"sample_weight": weight, "measure": measure}
+    result = infinite_mdi(X, y, profile=True, **options)
+    plain = infinite_mdi(X, y, **options)
+    assert_array_equal(result.profile.sum(axis=2), plain.values)
+    assert_array_equal(result.support, plain.support)
+    assert_array_equal(result.mean_profile().sum(axis=1), plain.mean().values)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -10,6 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 import localmdi as lm
 from paper import drawing, figure_1
 from paper.figure_1 import Curve
+from paper.piece import AS_READ, NOT_REPRODUCED
 from paper.settings import Settings
 from paper.store import Store
 
@@ -136,12 +137,12 @@ def test_masking_is_judged_by_the_two_that_gain_most():
     favours_2_and_5 = np.array([0.1, 0.3, 0.1, 0.1, 0.3, 0.05, 0.05])
     other = favours_2_and_5[::-1]
     claims = list(figure_1._masking_claims(curves(last=favours_2_and_5, sage=other)))
-    assert [claim.verdict for claim in claims] == ["exact", "not reproduced", *["exact"] * 3]
+    assert [claim.verdict for claim in claims] == [AS_READ, NOT_REPRODUCED, *[AS_READ] * 3]
     assert "X_2 (0.200 → 0.300) and X_5 (0.100 → 0.300)" in claims[0].ours
 
 
 def test_similarity_is_judged_for_each_k():
     last = np.array([0.1, 0.3, 0.1, 0.1, 0.3, 0.05, 0.05])
     claims = list(figure_1._similarity_claims(curves(last=last, sage=last[::-1]), (1, 7)))
-    assert [claim.verdict for claim in claims] == ["within its interval", "not reproduced"]
+    assert [claim.verdict for claim in claims] == [AS_READ, NOT_REPRODUCED]
     assert "largest difference 0.250" in claims[1].ours

@@ -94,7 +94,7 @@ def test_led_scale_hides_nothing(piece):
 def test_claim_counts_the_lowest_pair(found):
     shares = np.tile(np.array([0.5, 0.3, 0.2]), (3, 3, 10, 1))
     alike = replace(found, shares=shares)
-    assert maps._claim(alike).verdict == "within its interval"
+    assert maps._claim(alike).verdict == "holds as read"
     shares = shares.copy()
     shares[2, 1] = [0.2, 0.3, 0.5]
     claim = maps._claim(replace(found, shares=shares))

@@ -3,6 +3,8 @@
 import csv
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -51,7 +53,7 @@ def test_the_page_needs_nothing_from_elsewhere(piece, tmp_path):
 def test_counts_and_what_is_missed_come_first(piece, tmp_path):
     html = render([piece], Settings.full(tmp_path), command="python -m paper --full")
     counts = re.findall(r"<li><b>(\d+)</b>", html)
-    assert counts == ["1", "0", "1"]
+    assert counts == ["1", "0", "0", "1"]
     assert html.index("X<sub>1</sub> and X<sub>4</sub>") < html.index("<main>")
     for theirs in ("0.1.0", "0.38.2", "February 2021"):
         assert theirs in html
@@ -63,6 +65,39 @@ def test_only_quick_mode_says_it_is_quick(piece, tmp_path):
     assert len(captions) == 2
     assert all("Quick mode" in caption for _, caption in captions)
     assert "Quick mode" not in render([piece], Settings.full(tmp_path), command="c")
+
+
+def test_what_is_not_reproduced_is_named_for_what_it_is(piece, tmp_path):
+    claim = Claim("E", "a share", "87", "100", NOT_REPRODUCED, because="a misprint (M1)")
+    html = render([replace(piece, claims=(claim,))], Settings.full(tmp_path), command="c")
+    assert "<strong>a misprint (M1)</strong>" in html
+    assert "not reproduced: a misprint (M1)</span>" in html
+
+
+def test_a_raster_is_one_small_picture_with_its_caption(piece, tmp_path):
+    (picture,) = piece.figures
+    html = render(
+        [replace(piece, figures=(replace(picture, raster=True),))],
+        Settings.full(tmp_path),
+        command="c",
+    )
+    assert html.count("<img") == 1
+    assert 'alt="A &#34;caption&#34;' in html
+    assert "<svg" not in html
+
+
+def test_letters_are_outlined_once(piece, tmp_path):
+    (picture,) = piece.figures
+    twice = replace(piece, figures=(picture, replace(picture, name="again")))
+    html = render([twice], Settings.full(tmp_path), command="c")
+    glyphs = re.findall(r'<path id="(A\w+)" d=', html)
+    assert glyphs
+    assert len(glyphs) == len(set(glyphs))
+
+
+def test_the_published_page_is_small():
+    page = Path(__file__).parents[2] / "docs" / "paper" / "reproduction.html"
+    assert page.stat().st_size < 600_000
 
 
 def test_the_same_drawing_gives_the_same_page(piece, tmp_path):

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import localmdi as lm
 from paper import characteristics, examples, identities, times
+from paper.authors_code import authors_local_mdi
 from paper.data import NAMES, load
 from paper.forests import Recipe
-from paper.piece import EXACT, NOT_REPRODUCED, Claim
+from paper.piece import AS_READ, EXACT, NOT_REPRODUCED, Claim
 from paper.settings import Settings
 from paper.store import Store
 from paper.time_claims import (
@@ -64,9 +66,24 @@ def test_a_wrong_number_would_be_noticed(tiny, tmp_path, monkeypatch):
     assert sum(claim.verdict != EXACT for claim in piece.claims) == 1
 
 
-def test_a_verdict_is_one_of_three():
+def test_a_verdict_is_one_of_four():
     with pytest.raises(ValueError, match="verdict must be one of exact"):
         Claim("here", "text", "1", "1", "nearly")
+
+
+def test_a_reading_is_never_exact_and_only_a_reading_holds_as_read():
+    with pytest.raises(ValueError, match="'holds as read' if it has a reading"):
+        Claim("here", "text", "much faster", "10 x", EXACT, reading="at least 5 x")
+    with pytest.raises(ValueError, match="'exact' if it has none"):
+        Claim("here", "text", "1", "1", AS_READ)
+
+
+def test_the_authors_algorithm_gives_our_values():
+    forest = Recipe("wine", max_features=2, n_trees=5).grow()
+    X = load("wine").X
+    np.testing.assert_allclose(
+        authors_local_mdi(forest, X), lm.local_mdi(forest, X).values, atol=1e-12
+    )
 
 
 def test_the_papers_forest():
@@ -116,14 +133,14 @@ def test_statements_about_times_are_tested():
     claims = [statement.claim(found) for statement in statements(found)]
     # Without treeinterpreter the sentence about it is left out.
     assert len(claims) == 5
-    assert {claim.verdict for claim in claims} == {EXACT}
+    assert {claim.verdict for claim in claims} == {AS_READ}
     assert "Wine 0.5" in claims[0].ours
 
 
 def test_a_dear_local_mdi_would_be_noticed():
     found = slow_and_fast(local=20.0)
     verdicts = [statement.claim(found).verdict for statement in statements(found)]
-    assert verdicts == [NOT_REPRODUCED, NOT_REPRODUCED, EXACT, EXACT, NOT_REPRODUCED]
+    assert verdicts == [NOT_REPRODUCED, NOT_REPRODUCED, AS_READ, AS_READ, NOT_REPRODUCED]
 
 
 def test_modes_differ_in_size_only():

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import pearsonr, spearmanr
 
+import localmdi as lm
 from localmdi.plots import AgreementDisplay, ImageDisplay, InteractionDisplay, SegmentDisplay
 from plots import cases
 
@@ -70,6 +71,19 @@ class TestSegments:
 
 
 class TestInteraction:
+    def test_pairs_on_the_paths_of_a_forest(self):
+        X, y = lm.datasets.make_led()
+        forest = lm.RandomizedForestClassifier(50, random_state=0).fit(X, y)
+        result = lm.local_interactions(forest, X, pairs="all")
+        display = InteractionDisplay.from_result(result)
+        np.testing.assert_array_equal(display.values, result.matrix())
+        one = InteractionDisplay.from_result(result, row=6, max_features=3)
+        assert one.values.shape == (3, 3)
+        assert one.title == "row 6"
+        assert "after" in one.key
+        index = lm.local_interactions(forest, X, index="SII", training=X, pairs="all")
+        assert InteractionDisplay.from_result(index).key == "redundancy < 0 < synergy"
+
     def test_rows_and_their_mean(self):
         result = cases.pairs()
         np.testing.assert_array_equal(InteractionDisplay.from_result(result).values, result.mean())

@@ -18,6 +18,8 @@ namespace {
 template <class Sum>
 class ClassSink {
 public:
+    static constexpr bool kNeedsPath = false;
+
     ClassSink(const RowTargets& targets, const NodeSums& out, std::span<const std::uint32_t> source,
               std::size_t first_row, std::size_t)
         : n_outputs_(targets.n_outputs),
@@ -52,6 +54,8 @@ private:
 // w, wy and wy². They are made once for a tile, without an error, and added in every tree.
 class NumberSink {
 public:
+    static constexpr bool kNeedsPath = false;
+
     NumberSink(const RowTargets& targets, const NodeSums& out,
                std::span<const std::uint32_t> source, std::size_t first_row, std::size_t n)
         : sums_(reinterpret_cast<DoubleDouble*>(out.sums)), n_sums_(out.n_sums), source_(source) {

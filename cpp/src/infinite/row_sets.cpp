@@ -1,7 +1,9 @@
 #include "localmdi/infinite/row_sets.hpp"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace localmdi::infinite {
 namespace {
@@ -26,6 +28,7 @@ struct Hash {
 struct Reach {
     double any = 0.0;
     double supported = 0.0;
+    std::vector<double> by_asked;  // `any` by the number of features asked before; for profiles
 };
 
 using Sets = std::unordered_map<Set, Reach, Hash>;
@@ -38,16 +41,57 @@ int size_of(const Set& set) {
 
 // Where the features lead from one set.
 struct Ways {
-    std::vector<std::size_t> smaller;  // features that split it
-    std::vector<Set> below;            // x's part, for each of these
+    std::vector<std::size_t> feature;  // that splits it
+    std::vector<Set> below;            // x's part
+    std::vector<double> chance;        // of this part, if the feature is drawn
+    std::size_t n_leading = 0;         // features that split it
     std::size_t n_empty = 0;           // features that would leave no row
+
+    void add(std::size_t j, Set set, double share) {
+        feature.push_back(j);
+        below.push_back(std::move(set));
+        chance.push_back(share);
+    }
 };
 
+// Adds the sets that random cuts of a number leave on x's side.
+void add_cuts(const BitRows& rows, const Set& at, std::size_t j, const RowSetQuestion& question,
+              Ways& ways) {
+    std::vector<std::pair<double, std::size_t>> bits;
+    rows.each_row(at.data(), [&](std::size_t bit, std::uint32_t row) {
+        bits.emplace_back((*question.numbers)(row, j), bit);
+    });
+    std::sort(bits.begin(), bits.end());
+    const double range = bits.back().first - bits.front().first;
+    if (!(range > 0.0)) return;
+    ++ways.n_leading;
+    const double x = question.numbers->of(question.x_numbers, j);
+    Set left(at.size(), 0);
+    for (std::size_t k = 0; k + 1 < bits.size(); ++k) {
+        left[bits[k].second / 64] |= Word{1} << (bits[k].second % 64);
+        const double low = bits[k].first;
+        const double high = bits[k + 1].first;
+        if (low == high) continue;
+        // Cuts in [x, high) leave x on the left, cuts in [low, x) on the right.
+        const double own = std::clamp(x, low, high);
+        if (own < high) ways.add(j, left, (high - own) / range);
+        if (own > low) {
+            Set right(at);
+            for (std::size_t w = 0; w < at.size(); ++w) right[w] &= ~left[w];
+            ways.add(j, std::move(right), (own - low) / range);
+        }
+    }
+}
+
 Ways ways_from(const BitRows& rows, const Set& at, const std::vector<Word>& matching, std::size_t p,
-               Unseen unseen) {
+               const RowSetQuestion& question) {
     Ways ways;
     Set below(at.size());
     for (std::size_t j = 0; j < p; ++j) {
+        if (question.numbers && question.numbers->is_number(j)) {
+            add_cuts(rows, at, j, question, ways);
+            continue;
+        }
         Word lost = 0;
         Word left = 0;
         for (std::size_t w = 0; w < at.size(); ++w) {
@@ -57,10 +101,10 @@ Ways ways_from(const BitRows& rows, const Set& at, const std::vector<Word>& matc
         }
         if (lost == 0) continue;
         if (left == 0) {
-            ways.n_empty += unseen != Unseen::Tree || rows.varies(at.data(), j);
+            ways.n_empty += question.rules.unseen != Unseen::Tree || rows.varies(at.data(), j);
         } else {
-            ways.smaller.push_back(j);
-            ways.below.push_back(below);
+            ++ways.n_leading;
+            ways.add(j, below, 1.0);
         }
     }
     return ways;
@@ -94,10 +138,41 @@ private:
     std::vector<double> from_, to_;
 };
 
+// Passes a set's probability on by the number of features asked before, and adds to the profile.
+class Profile {
+public:
+    Profile(double* profile, std::size_t p) : profile_(profile), p_(p) {}
+
+    // Turns the probabilities of arriving at a set after k features into those of being there
+    // then, over p − k. `n_leading`: features that lead away or end the path, none of which was
+    // asked before.
+    void stay(std::vector<double>& by_asked, std::size_t n_leading) const {
+        for (std::size_t k = 0; k < by_asked.size(); ++k) {
+            if (p_ - k > n_leading && k + 1 < p_)
+                by_asked[k + 1] += by_asked[k] * static_cast<double>(p_ - k - n_leading) /
+                                   static_cast<double>(p_ - k);
+            by_asked[k] /= static_cast<double>(p_ - k);
+        }
+    }
+
+    void lead(const std::vector<double>& by_asked, std::size_t j, double amount,
+              Reach& next) const {
+        next.by_asked.resize(p_, 0.0);
+        for (std::size_t k = 0; k < p_; ++k) {
+            profile_[j * p_ + k] += by_asked[k] * amount;
+            if (k + 1 < p_) next.by_asked[k + 1] += by_asked[k];
+        }
+    }
+
+private:
+    double* profile_;
+    std::size_t p_;
+};
+
 }  // namespace
 
 RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
-                              const RowSetQuestion& question, double* values,
+                              const RowSetQuestion& question, double* values, double* profile,
                               Interrupt& interrupt) {
     std::vector<Word> matching;
     rows.match(question.x, matching);
@@ -105,38 +180,43 @@ RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
     double budget = question.budget;
     Amounts amounts(sample, rows, question.rules.measure);
     std::map<int, Sets> by_size;
-    by_size[size_of(rows.all())][rows.all()] = {1.0, 1.0};
+    const Profile by_asked(profile, sample.n_features);
+    Reach& root = by_size[size_of(rows.all())][rows.all()] = {1.0, 1.0, {}};
+    if (profile) root.by_asked.assign(sample.n_features, 0.0), root.by_asked[0] = 1.0;
     RowSetAnswer answer;
     // Larger sets first: when a set's turn comes, everything that leads to it has been.
     while (!by_size.empty()) {
         const auto largest = std::prev(by_size.end());
-        const Sets sets = std::move(largest->second);
+        Sets sets = std::move(largest->second);
         by_size.erase(largest);
-        for (const auto& [at, reach] : sets) {
+        for (auto& [at, reach] : sets) {
             interrupt.check();
             if ((budget -= cost) < 0.0) return answer;
             const double impurity = amounts.leave(at);
-            const Ways ways = impurity == 0.0 ? Ways{}
-                                              : ways_from(rows, at, matching, sample.n_features,
-                                                          question.rules.unseen);
-            budget -= kPerSet * static_cast<double>(ways.smaller.size());
-            const std::size_t n_ways = ways.smaller.size() + ways.n_empty;
+            const Ways ways = impurity == 0.0
+                                  ? Ways{}
+                                  : ways_from(rows, at, matching, sample.n_features, question);
+            budget -= kPerSet * static_cast<double>(ways.feature.size());
+            const std::size_t n_ways = ways.n_leading + ways.n_empty;
             if (n_ways == 0) answer.support += reach.supported;
             // Skipped features are drawn again; otherwise a feature that leaves no row ends the
             // path.
             const std::size_t n_drawn =
-                question.rules.unseen == Unseen::Skip ? ways.smaller.size() : n_ways;
+                question.rules.unseen == Unseen::Skip ? ways.n_leading : n_ways;
             if (n_drawn == 0) answer.residual += reach.any * impurity;
             else
                 answer.residual += reach.any * impurity *
-                                   static_cast<double>(n_drawn - ways.smaller.size()) /
+                                   static_cast<double>(n_drawn - ways.n_leading) /
                                    static_cast<double>(n_drawn);
-            for (std::size_t k = 0; k < ways.smaller.size(); ++k) {
-                const double part = reach.any / static_cast<double>(n_drawn);
-                values[ways.smaller[k]] += part * amounts.reach(ways.below[k]);
+            if (profile) by_asked.stay(reach.by_asked, n_drawn);
+            for (std::size_t k = 0; k < ways.feature.size(); ++k) {
+                const double part = reach.any * ways.chance[k] / static_cast<double>(n_drawn);
+                const double amount = amounts.reach(ways.below[k]);
+                values[ways.feature[k]] += part * amount;
                 Reach& next = by_size[size_of(ways.below[k])][ways.below[k]];
                 next.any += part;
-                next.supported += reach.supported / static_cast<double>(n_ways);
+                next.supported += reach.supported * ways.chance[k] / static_cast<double>(n_ways);
+                if (profile) by_asked.lead(reach.by_asked, ways.feature[k], amount, next);
             }
         }
     }

@@ -112,6 +112,8 @@ public:
                 values[i * p_ + order[j]] += constant_[i].value + values_[j * n_ + i].value;
     }
 
+    std::uint64_t visits() const { return visits_; }
+
 private:
     void start() {
         Level& top = levels_[0];
@@ -128,6 +130,7 @@ private:
     void search(std::size_t depth, std::size_t first) {
         interrupt_.check();
         Level& level = levels_[depth];
+        visits_ += level.items.size();
         for (Item& item : level.items) {
             item.below = weight_.u(depth) * item.g;
             constant_[item.row].add(weight_.w(depth) * item.g);
@@ -180,6 +183,7 @@ private:
                    double weight) {
         const std::int32_t* const column = columns_.data() + j * n_;
         const auto code_at = [&](std::uint32_t k) { return column[level.items[k].row]; };
+        visits_ += stop - start;
         if (is_constant(level, column, start, stop)) return;
         sort_by_code(level, column, start, stop);
         for (std::size_t a = 0, b = 0; a < sorted_.size(); a = b) {
@@ -225,6 +229,7 @@ private:
     void split_group(const Level& from, Level& to, const std::int32_t* column, std::uint32_t start,
                      std::uint32_t stop) {
         const auto code_at = [&](std::uint32_t k) { return column[from.items[k].row]; };
+        visits_ += stop - start;
         if (is_constant(from, column, start, stop)) return copy_group(from, to, start, stop);
         if (stop - start == 2) return;  // two rows, now each alone
         sort_by_code(from, column, start, stop);
@@ -319,6 +324,7 @@ private:
     std::vector<std::size_t> present_, place_;
     std::vector<std::uint32_t> sorted_, group_;
     std::vector<std::uint32_t> count_;  // one more than the largest number of categories
+    std::uint64_t visits_ = 0;
 };
 
 // Rows that neither stand alone nor in a pure group when some features are known.
@@ -343,10 +349,63 @@ double count_listed(const Sample& sample, std::span<const std::uint32_t> feature
     return listed;
 }
 
+// Pairs of rows with different outputs, by the number of features on which they agree. A row is
+// listed at S as long as it has a partner in such a pair that agrees with it on S.
+std::vector<double> count_agreements(const Sample& sample) {
+    constexpr std::uint64_t kPairs = 8192;
+    const std::size_t n = sample.n_rows();
+    const double every = static_cast<double>(n) * static_cast<double>(n - 1) / 2.0;
+    std::vector<double> pairs(sample.n_features + 1, 0.0);
+    const auto add = [&](std::size_t i, std::size_t k, double weight) {
+        if (sample.label[i] == sample.label[k] && sample.label[i] >= 0) return;
+        std::size_t agree = 0;
+        for (std::size_t j = 0; j < sample.n_features; ++j)
+            agree += sample.row(i)[j] == sample.row(k)[j];
+        pairs[agree] += weight;
+    };
+    if (every <= static_cast<double>(kPairs)) {
+        for (std::size_t i = 1; i < n; ++i)
+            for (std::size_t k = 0; k < i; ++k) add(i, k, 1.0);
+        return pairs;
+    }
+    for (std::uint64_t draw = 0; draw < kPairs; ++draw) {
+        const std::uint64_t bits = support::mix(draw + 1);
+        const std::size_t i = bits % n;
+        add(i, (i + 1 + (bits >> 32) % (n - 1)) % n, every / kPairs);
+    }
+    return pairs;
+}
+
+// How many times the rows of a set are visited on average: once at the set, and once for every
+// later feature that refines it; for the gain also once for every feature that is not in it.
+double visits_at(std::size_t p, std::size_t size, double n_later, Measure measure) {
+    return n_later + (measure == Measure::gain ? static_cast<double>(p - size) : 1.0);
+}
+
+// Visits of a random set of this size, as a mean over a few.
+double sample_visits(const Sample& sample, const std::vector<std::size_t>& searched,
+                     std::size_t size, Measure measure) {
+    constexpr std::uint64_t kSets = 16;
+    const std::size_t p = sample.n_features;
+    std::vector<std::uint32_t> order(p), features(size);
+    double visits = 0.0;
+    for (std::uint64_t k = 0; k < kSets; ++k) {
+        Permutations(size, k).shuffle(order);
+        std::size_t next = 0;  // the first place after those of the set
+        for (std::size_t i = 0; i < size; ++i) {
+            features[i] = static_cast<std::uint32_t>(searched[order[i]]);
+            next = std::max<std::size_t>(next, order[i] + 1);
+        }
+        visits += count_listed(sample, features) *
+                  visits_at(p, size, static_cast<double>(p - next), measure);
+    }
+    return visits / kSets;
+}
+
 }  // namespace
 
-void shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
-                      double* values, std::size_t n_threads, Interrupt& interrupt) {
+double shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
+                        double* values, std::size_t n_threads, Interrupt& interrupt) {
     // Tasks and lanes follow from the sizes alone, so that the number of threads changes no bit.
     constexpr std::size_t kLanes = 8;
     constexpr std::size_t kLaneMemory = std::size_t{1} << 25;
@@ -356,6 +415,7 @@ void shared_partition(const Sample& sample, const Impurity& impurity, Measure me
     const std::size_t lanes = parallel ? kLanes : 1;
     const std::vector<std::size_t> order = order_features(sample);
     std::vector<std::vector<double>> parts(lanes);
+    std::vector<std::uint64_t> visits(lanes);
     support::parallel_for(lanes, n_threads, interrupt, [&] {
         return [&](std::size_t lane) {
             Partition partition(sample, impurity, measure, order, interrupt);
@@ -363,30 +423,35 @@ void shared_partition(const Sample& sample, const Impurity& impurity, Measure me
                 partition.run(task, bits);
             parts[lane].assign(size, 0.0);
             partition.add_to(parts[lane].data(), order);
+            visits[lane] = partition.visits();
         };
     });
     std::fill(values, values + size, 0.0);
     for (const std::vector<double>& part : parts)
         for (std::size_t k = 0; k < size; ++k) values[k] += part[k];
+    return static_cast<double>(std::accumulate(visits.begin(), visits.end(), std::uint64_t{0}));
 }
 
 double estimate_shared_partition(const Sample& sample, Measure measure) {
-    constexpr int kSets = 8;
-    std::vector<std::uint32_t> order(sample.n_features);
-    double visits = 0.0;
+    const std::size_t p = sample.n_features;
+    const std::vector<std::size_t> searched = order_features(sample);
+    // Pairs that agree on a random set of size s, by the number of features on which they agree.
+    std::vector<double> pairs = count_agreements(sample);
+    double visits = static_cast<double>(sample.n_rows());
     double n_sets = 1.0;  // of size s
-    for (std::size_t s = 0; s <= sample.n_features; ++s) {
-        double listed = 0.0;
-        for (std::uint64_t k = 0; k < kSets; ++k) {
-            Permutations(s, k).shuffle(order);
-            listed += count_listed(sample, {order.data(), s});
-        }
-        if (listed == 0.0) break;
-        const std::size_t n_edges = measure == Measure::gain ? sample.n_features - s : 1;
-        visits += n_sets * listed / kSets * static_cast<double>(n_edges);
-        n_sets *= static_cast<double>(sample.n_features - s) / static_cast<double>(s + 1);
+    for (std::size_t s = 0; s <= p; ++s) {
+        const double together = std::accumulate(pairs.begin(), pairs.end(), 0.0);
+        if (together == 0.0) break;
+        // Where hardly any set keeps rows together, a few random ones would show none; but there
+        // are very many of them, and two rows together are rarely three.
+        const double n_later = static_cast<double>(p - s) / static_cast<double>(s + 1);
+        visits += n_sets * (together < 1.0 ? 2.0 * together * visits_at(p, s, n_later, measure)
+                                           : sample_visits(sample, searched, s, measure));
+        for (std::size_t a = 0; a <= p && s < p; ++a)
+            pairs[a] *= a > s ? static_cast<double>(a - s) / static_cast<double>(p - s) : 0.0;
+        n_sets *= n_later;
     }
-    return 2.0 * visits + static_cast<double>(sample.n_rows());
+    return visits;
 }
 
 }  // namespace localmdi::infinite

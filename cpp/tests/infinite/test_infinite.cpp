@@ -5,6 +5,7 @@
 #include "localmdi/infinite/lattice_gain.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
+#include "localmdi/infinite/sampled_cuts.hpp"
 #include "localmdi/infinite/sampled_pairs.hpp"
 #include "localmdi/infinite/sampled_paths.hpp"
 #include "localmdi/infinite/shapley_weights.hpp"
@@ -74,7 +75,7 @@ void all_ways_agree() {
         row_dual(data.sample, impurity, row, dual.data(), interrupt);
         const RowSetAnswer answer = forward_row_sets(
             data.sample, rows, {data.sample.row(row), {Unseen::Stop, Measure::drop}, 1e12},
-            sets.data(), interrupt);
+            sets.data(), nullptr, interrupt);
         CHECK(answer.complete && close(answer.support, 1.0) && close(answer.residual, 0.0));
         const std::vector<double> block = block_search(data.sample, row, interrupt);
         for (std::size_t j = 0; j < p; ++j)
@@ -120,7 +121,7 @@ void all_ways_agree_on_gains() {
         std::vector<double> sets(p, 0.0);
         const RowSetAnswer answer = forward_row_sets(
             data.sample, rows, {data.sample.row(row), {Unseen::Skip, Measure::gain}, 1e12},
-            sets.data(), interrupt);
+            sets.data(), nullptr, interrupt);
         CHECK(answer.complete && close(answer.support, 1.0));
         const std::vector<double> block = block_search_gain(data.sample, row, interrupt);
         for (std::size_t j = 0; j < p; ++j)
@@ -178,6 +179,64 @@ void sampled_paths_add_up_and_ignore_threads() {
     CHECK(squares[3] >= 0.0);
 }
 
+// The number 0.5, 1.5, 4.5 and a category that sets the last row apart, classes 0, 1, 1: see
+// "Numeric features" in docs/theory/algorithms.md.
+void numbers_are_cut_in_proportion_to_their_gaps() {
+    const Data data(2, {0, 0, 1, 0, 2, 1}, {0, 1, 1});
+    const std::vector<double> values{0.5, 1.5, 4.5};
+    const std::vector<std::int32_t> column{0, -1};
+    const Numbers numbers{1, values, column};
+    const BitRows rows(data.sample);
+    Interrupt interrupt;
+    const double root = std::log2(3.0) - 2.0 / 3.0;
+    std::vector<double> exact(2, 0.0);
+    const RowSetAnswer answer = forward_row_sets(
+        data.sample, rows,
+        {data.sample.row(0), {Unseen::Skip, Measure::drop}, 1e9, &numbers, {values.data(), 1}},
+        exact.data(), nullptr, interrupt);
+    CHECK(answer.complete && close(answer.residual, 0.0) && close(answer.support, 1.0));
+    CHECK(close(exact[0], (root + 1) / 2) && close(exact[1], (root - 1) / 2));
+    std::vector<double> sums[2];
+    for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
+        std::vector<double> found(6, 0.0), squares(6, 0.0), residual(3, 0.0), support(3, 0.0);
+        sample_cuts(
+            data.sample, numbers, {data.codes, values}, {7, 0, 1000, {Unseen::Skip, Measure::drop}},
+            {found.data(), squares.data(), residual.data(), support.data()}, n_threads, interrupt);
+        for (std::size_t i = 0; i < 3; ++i)
+            CHECK(close((found[2 * i] + found[2 * i + 1]) / 1000, root) && residual[i] == 0.0);
+        CHECK(std::abs(found[0] / 1000 - exact[0]) < 0.05);
+        sums[n_threads > 1] = found;
+    }
+    CHECK(sums[0] == sums[1]);
+}
+
+// 0 known: the drop comes second; the profile says so also where x is not in the sample.
+void profiles_count_features_that_were_passed_over() {
+    const Data data(2, {0, 0, 0, 1, 1, 0, 1, 1}, {0, 1, 1, 0});
+    const BitRows rows(data.sample);
+    Interrupt interrupt;
+    std::vector<double> values(2, 0.0), profile(4, 0.0);
+    forward_row_sets(data.sample, rows, {data.sample.row(0), {Unseen::Skip, Measure::drop}, 1e9},
+                     values.data(), profile.data(), interrupt);
+    CHECK(close(profile[0], 0.0) && close(profile[1], 0.5) && close(profile[3], 0.5));
+}
+
+void visits_are_estimated_where_few_rows_have_many_features() {
+    constexpr std::size_t p = 40;
+    constexpr std::size_t n = 12;
+    std::mt19937 random(3);
+    std::vector<std::int32_t> x, y;
+    for (std::size_t i = 0; i < n * p; ++i) x.push_back(static_cast<std::int32_t>(random() % 6));
+    for (std::size_t i = 0; i < n; ++i) y.push_back(static_cast<std::int32_t>(random() % 3));
+    const Data data(p, x, y);
+    Interrupt interrupt;
+    std::vector<double> values(n * p);
+    const double counted = shared_partition(data.sample, Impurity(data.sample), Measure::drop,
+                                            values.data(), 2, interrupt);
+    const double expected = estimate_shared_partition(data.sample, Measure::drop);
+    CHECK(counted < 2 * expected && expected < 2 * counted);
+}
+
 }  // namespace
 
 int main() {
@@ -188,5 +247,8 @@ int main() {
     equal_proportions_gain_exactly_nothing();
     sampled_gains_are_those_of_both_orders();
     sampled_paths_add_up_and_ignore_threads();
+    numbers_are_cut_in_proportion_to_their_gaps();
+    profiles_count_features_that_were_passed_over();
+    visits_are_estimated_where_few_rows_have_many_features();
     return 0;
 }

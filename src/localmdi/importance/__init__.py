@@ -12,15 +12,19 @@ from localmdi.importance.honest import (
     honest_rows,
 )
 from localmdi.importance.local import LocalRequest, explain
+from localmdi.importance.path_pairs import PairIndex, PairRequest, explain_pairs
 from localmdi.importance.saabas import prediction_paths
 
 __all__ = [
     "HeldOut",
     "HonestRequest",
     "LocalRequest",
+    "PairIndex",
+    "PairRequest",
     "decompose",
     "explain",
     "explain_classes",
+    "explain_pairs",
     "follow_prediction",
     "global_importance",
     "honest_at",

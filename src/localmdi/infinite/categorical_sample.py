@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ from localmdi._validation import (
 from localmdi.infinite.encoder import Encoder, learn_encoder
 
 if TYPE_CHECKING:
-    from localmdi.infinite.encoder import Bins, Codes, Missing
+    from localmdi.infinite.binning import Bins
+    from localmdi.infinite.encoder import Codes, Missing, Numeric
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
 __all__ = ["Output", "RowsAt", "Sample", "read_output", "read_sample"]
@@ -93,6 +95,8 @@ class RowsAt:
         Their positions among the distinct rows of the sample; −1 if they are not in it.
     inverse : ndarray of int64, shape (n_rows,)
         Which of the distinct ones each row is.
+    numbers : ndarray of float64, shape (n_distinct, n_numeric)
+        The numeric features of the distinct ones.
 
     Examples
     --------
@@ -105,6 +109,7 @@ class RowsAt:
     codes: Codes
     row: IntArray
     inverse: IntArray
+    numbers: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +132,8 @@ class Sample:
         What is known of the output in each of them.
     kernel : _core.CategoricalSample
         The same for the kernels.
+    mixed : _core.MixedSample or None
+        The same with the numeric features, if there are any.
     """
 
     given: RowsAt
@@ -136,6 +143,7 @@ class Sample:
     codes: Codes
     sums: FloatArray
     kernel: _core.CategoricalSample
+    mixed: _core.MixedSample | None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -167,10 +175,13 @@ class Sample:
                 "Pass rows with the same features in the same order."
             )
         check_names(columns.names, self.given.columns.names)
-        codes, inverse = _distinct(self.encoder.encode(columns))
+        every, measured = self.encoder.encode(columns), self.encoder.numbers(columns)
+        # Numbers outside the sample have no code, so that their bits tell rows apart.
+        first, inverse = _distinct(np.hstack([every, measured.view(np.int32)]))
+        codes, numbers = every[first], measured[first]
         known = {row.tobytes(): i for i, row in enumerate(self.codes)}
         row = np.array([known.get(code.tobytes(), -1) for code in codes], dtype=np.int64)
-        return RowsAt(columns, codes, row, inverse)
+        return RowsAt(columns, codes, row, inverse, numbers)
 
 
 def read_sample(
@@ -181,6 +192,7 @@ def read_sample(
     sample_weight: ArrayLike | None = None,
     bins: Bins | None = None,
     missing: Missing = "error",
+    numeric_features: Numeric | None = None,
 ) -> Sample:
     """Check and encode a sample; rows of weight zero do not belong to it.
 
@@ -202,16 +214,22 @@ def read_sample(
     row_weight = None if sample_weight is None else weight
     if weight.max() > _HEAVY / n:
         weight = weight / weight.max()
-    encoder, every = learn_encoder(columns, bins=bins, missing=missing)
-    distinct, inverse = _distinct(every)
+    encoder, every = learn_encoder(
+        columns, bins=bins, missing=missing, numeric_features=numeric_features
+    )
+    for note in encoder.notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    first, inverse = _distinct(every)
+    distinct, numbers = every[first], encoder.numbers(columns)[first]
     used = np.flatnonzero(weight > 0)
     belongs = np.bincount(inverse[used], minlength=len(distinct)) > 0
     row = np.where(belongs, np.cumsum(belongs) - 1, -1)
     codes, group, part = distinct[belongs], row[inverse[used]], output.of_rows(used)
     sums = part.sums(group, len(codes), weight=weight[used])
     kernel = _kernel(codes, part, group=group, sums=sums)
-    given = RowsAt(columns, distinct, row, inverse)
-    return Sample(given, row_weight, encoder, output, codes, sums, kernel)
+    given = RowsAt(columns, distinct, row, inverse, numbers)
+    mixed = _mixed_kernel(kernel, numbers[belongs], encoder=encoder) if encoder.numeric else None
+    return Sample(given, row_weight, encoder, output, codes, sums, kernel, mixed)
 
 
 def read_output(y: ArrayLike, n_rows: int, *, criterion: str) -> Output:
@@ -262,14 +280,23 @@ def _check_numbers(target: AnyArray) -> FloatArray:
     return centred
 
 
-def _distinct(codes: Codes) -> tuple[Codes, IntArray]:
+def _distinct(codes: Codes) -> tuple[IntArray, IntArray]:
+    """Return the first of every kind of row, and of which kind each row is."""
     # Rows as blocks of bytes sort much faster than np.unique over an axis.
     codes = np.ascontiguousarray(codes)
     if len(codes) == 0:
-        return codes, np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     block = codes.view(np.dtype((np.void, codes.dtype.itemsize * codes.shape[1]))).ravel()
     _, first, inverse = np.unique(block, return_index=True, return_inverse=True)
-    return codes[first], inverse.ravel().astype(np.int64)
+    return first, inverse.ravel().astype(np.int64)
+
+
+def _mixed_kernel(
+    kernel: _core.CategoricalSample, numbers: FloatArray, *, encoder: Encoder
+) -> _core.MixedSample:
+    column = np.full(len(encoder.names), -1, dtype=np.int32)
+    column[list(encoder.numeric)] = np.arange(len(encoder.numeric))
+    return _core.MixedSample(kernel, np.ascontiguousarray(numbers), column)
 
 
 def _kernel(

@@ -1,30 +1,25 @@
-"""Columns as codes: which columns hold categories, and how measured numbers are cut into bins."""
+"""Columns as codes: which hold categories, which are cut into bins, and which stay numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmdi._validation import Categories, Columns, default_names, find_missing, learn_categories
+from localmdi.infinite.binning import BinsNotes, apply_edges, bins_by_column, find_edges
 
 if TYPE_CHECKING:
-    from localmdi.typing import AnyArray, FloatArray, Names
+    from localmdi.infinite.binning import Bins
+    from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["Bins", "Codes", "Encoder", "Missing", "learn_encoder"]
+__all__ = ["Codes", "Encoder", "Missing", "Numeric", "learn_encoder"]
 
 Codes: TypeAlias = NDArray[np.int32]
-Bins: TypeAlias = (
-    int
-    | Sequence[float]
-    | Mapping[str, int | Sequence[float]]
-    | Mapping[str, int]
-    | Mapping[int, int | Sequence[float]]
-)
+Numeric: TypeAlias = Sequence[str] | Sequence[int]
 Missing: TypeAlias = Literal["error", "category"]
 
 
@@ -40,20 +35,35 @@ class Encoder:
         Of every column.
     edges : dict of int to ndarray
         The bins of columns that were binned.
+    notes : tuple of str
+        What a user should know about them.
+    numeric : tuple of int
+        The columns that stay numbers; their codes are the ranks of their values.
     """
 
     names: tuple[str, ...]
     categories: tuple[Categories, ...]
     edges: Mapping[int, FloatArray]
+    notes: tuple[str, ...]
+    numeric: tuple[int, ...] = ()
 
     def encode(self, columns: Columns) -> Codes:
         """Return the codes of other rows, (n_rows, n_features); −1 where one was not learned."""
         codes = np.empty(columns.shape, dtype=np.int32)
         for j, column in enumerate(columns.arrays):
             if j in self.edges:
-                column = _apply_edges(_as_numbers(column, self.names[j]), self.edges[j])
+                column = apply_edges(_as_numbers(column, self.names[j]), self.edges[j])
+            elif j in self.numeric:
+                column = _as_measured(column, self.names[j])
             codes[:, j] = self.categories[j].encode(column)
         return codes
+
+    def numbers(self, columns: Columns) -> FloatArray:
+        """Return the numeric columns, (n_rows, n_numeric), as the trees compare them."""
+        numbers = np.empty((columns.shape[0], len(self.numeric)))
+        for k, j in enumerate(self.numeric):
+            numbers[:, k] = _as_measured(columns.arrays[j], self.names[j])
+        return numbers
 
     @property
     def bins(self) -> dict[str, tuple[float, ...]]:
@@ -62,7 +72,11 @@ class Encoder:
 
 
 def learn_encoder(
-    columns: Columns, *, bins: Bins | None = None, missing: Missing = "error"
+    columns: Columns,
+    *,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    numeric_features: Numeric | None = None,
 ) -> tuple[Encoder, Codes]:
     """Learn the categories of every column, and return the codes of its rows with them.
 
@@ -74,6 +88,9 @@ def learn_encoder(
         See `localmdi.infinite.infinite_mdi`.
     missing : {"error", "category"}
         Whether a missing value is refused or is a category of its own.
+    numeric_features : sequence of str or int, or None
+        Columns of whole numbers that stay numbers, beside those with fractions that are not
+        binned. None: no column may be numeric.
 
     Examples
     --------
@@ -88,22 +105,30 @@ def learn_encoder(
             "Use 'category' to treat missing values as one more value."
         )
     names = columns.names or default_names(columns.shape[1])
-    single = _bins_by_column(bins, names)
+    numeric = _numeric_columns(columns, names, chosen=numeric_features, bins=bins)
+    single = bins_by_column(bins, names)
     shared = None if isinstance(bins, Mapping) else bins
     edges: dict[int, FloatArray] = {}
     categories = []
+    notes = BinsNotes(bins)
     codes = np.empty(columns.shape, dtype=np.int32)
     for j, column in enumerate(columns.arrays):
         rule = single.get(j)
-        if rule is None and not _holds_categories(column, columns.is_categorical[j]):
+        if j in numeric:
+            column = _as_measured(column, names[j])
+        elif rule is None and not _holds_categories(column, columns.is_categorical[j]):
             rule = shared
             if rule is None:
                 raise ValueError(_refusal(names[j], column))
         if rule is not None:
             numbers = _as_numbers(column, names[j])
-            edges[j] = _find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
-            column = _apply_edges(numbers, edges[j])
+            edges[j] = find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
+            column = apply_edges(numbers, edges[j])
         learned = learn_categories(column)
+        if rule is not None:
+            notes.add_binned(names[j], rule, n_bins=len(edges[j]) + 1)
+        elif column.dtype.kind in "iuf" and not columns.is_categorical[j] and j not in numeric:
+            notes.add_whole(names[j], len(learned.values))
         if learned.has_missing and missing == "error":
             raise ValueError(
                 f"X must not contain missing values; column {names[j]!r} does. Impute them, or "
@@ -111,7 +136,47 @@ def learn_encoder(
             )
         categories.append(learned)
         codes[:, j] = learned.encode(column)
-    return Encoder(names, tuple(categories), edges), codes
+    notes_given = tuple(notes.messages())
+    return Encoder(names, tuple(categories), edges, notes_given, numeric=numeric), codes
+
+
+def _numeric_columns(
+    columns: Columns, names: tuple[str, ...], *, chosen: Numeric | None, bins: Bins | None
+) -> tuple[int, ...]:
+    """Return the columns that stay numbers: those chosen, and those with fractions and no bins."""
+    if chosen is None:
+        return ()
+    wanted = set(bins_by_column(dict.fromkeys(chosen, 2), names, what="numeric_features"))
+    binned = set(bins_by_column(bins, names))
+    if wanted & binned:
+        raise ValueError(
+            f"a column cannot be both binned and numeric; {names[min(wanted & binned)]!r} is in "
+            "bins and in numeric_features. Name it in one of them."
+        )
+    if bins is None or isinstance(bins, Mapping):
+        wanted |= {
+            j
+            for j, column in enumerate(columns.arrays)
+            if j not in binned
+            and column.dtype.kind in "fO"
+            and not _holds_categories(column, columns.is_categorical[j])
+        }
+    return tuple(sorted(wanted))
+
+
+def _as_measured(column: AnyArray, name: str) -> FloatArray:
+    """Return numbers as the trees compare them, in single precision."""
+    numbers = _as_numbers(column, name, must="a numeric column must hold numbers")
+    with np.errstate(over="ignore"):
+        single = numbers.astype(np.float32).astype(np.float64)
+    if not np.isfinite(single).all():
+        raise ValueError(
+            f"numeric columns must be finite and within float32; column {name!r} holds missing, "
+            f"infinite or larger values. Impute them, or cut the column with bins={{{name!r}: 4}} "
+            "and missing='category'."
+        )
+    # There is one zero.
+    return single + 0.0
 
 
 def _holds_categories(column: AnyArray, declared: bool) -> bool:
@@ -127,7 +192,9 @@ def _holds_categories(column: AnyArray, declared: bool) -> bool:
     return False
 
 
-def _as_numbers(column: AnyArray, name: str) -> FloatArray:
+def _as_numbers(
+    column: AnyArray, name: str, *, must: str = "a binned column must hold numbers"
+) -> FloatArray:
     try:
         if column.dtype.kind not in "biufO":
             raise TypeError(f"it has dtype {column.dtype}")
@@ -135,10 +202,7 @@ def _as_numbers(column: AnyArray, name: str) -> FloatArray:
             column = np.where(find_missing(column), np.nan, column)
         return column.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"a binned column must hold numbers; column {name!r} does not: {error}. "
-            "Leave it out of bins."
-        ) from error
+        raise ValueError(f"{must}; column {name!r} does not: {error}. Leave it out.") from error
 
 
 def _refusal(name: str, column: AnyArray) -> str:
@@ -154,63 +218,3 @@ def _refusal(name: str, column: AnyArray) -> str:
         f"{example!r}. Pass bins=4 to cut such columns into quarters, "
         f"bins={{{name!r}: [edges]}} to choose the cuts, or convert it."
     )
-
-
-def _bins_by_column(bins: Any, names: Names) -> dict[int, Any]:
-    """Return what `bins` says about single columns, by position.
-
-    A dict goes from column names (or positions) to a number of bins or to edges; anything else
-    is about all measured columns and gives an empty result here.
-    """
-    if not isinstance(bins, Mapping):
-        return {}
-    position = {name: j for j, name in enumerate(names)} | {j: j for j in range(len(names))}
-    unknown = [key for key in bins if key not in position]
-    if unknown:
-        raise ValueError(
-            f"the keys of bins must be columns of X; got {unknown[0]!r}. "
-            f"Use names such as {names[0] if names else 'x0'!r}, or positions."
-        )
-    return {position[key]: rule for key, rule in bins.items()}
-
-
-def _find_edges(values: AnyArray, rule: Any, *, name: str) -> FloatArray:
-    """Return rising edges: bin i holds the values from edge i − 1 (included) up to edge i.
-
-    Parameters
-    ----------
-    values : ndarray
-        The column, without missing values.
-    rule : int or sequence of float
-        A number of bins with equally many rows (fewer where values repeat), or the edges.
-    name : str
-        The column's name, for messages.
-
-    Examples
-    --------
-    >>> _find_edges(np.array([0.5, 1.5, 2.5, 3.5]), 2, name="age")
-    array([2.])
-    >>> _find_edges(np.array([0.5]), [18, 65], name="age")
-    array([18., 65.])
-    """
-    if isinstance(rule, Integral) and not isinstance(rule, bool) and int(rule) >= 1:
-        finite = values[np.isfinite(values)]
-        if finite.size == 0:
-            return np.empty(0)
-        return np.unique(np.quantile(finite, np.arange(1, int(rule)) / int(rule)))
-    try:
-        edges = np.asarray(rule, dtype=np.float64)
-    except (TypeError, ValueError):
-        edges = np.empty((0, 0))
-    if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-        raise ValueError(
-            f"bins of column {name!r} must be a number of bins, at least 1, or finite edges in "
-            f"rising order; got {rule!r:.80}. Pass bins=4, or bins={{{name!r}: [1, 2]}}."
-        )
-    return edges
-
-
-def _apply_edges(values: AnyArray, edges: FloatArray) -> FloatArray:
-    """Return the number of each value's bin; missing stays missing."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return np.where(np.isnan(numbers), np.nan, np.searchsorted(edges, numbers, side="right"))

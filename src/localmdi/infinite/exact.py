@@ -35,6 +35,7 @@ __all__ = [
     "exact_rows",
     "path_rules",
     "refuse",
+    "unseen_profile",
     "unseen_rows",
 ]
 
@@ -276,8 +277,11 @@ def unseen_rows(
     budget: float,
     run: Run,
     measure: Measure = "drop",
+    numbers: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Follow any rows, also such that are not in the sample, through all distinct row sets.
+
+    `numbers` are the rows' numeric features, for a sample that has some.
 
     Returns
     -------
@@ -298,6 +302,39 @@ def unseen_rows(
     values = np.zeros(codes.shape)
     ends = np.zeros((len(codes), 3))
     rules = path_rules(unseen, measure)
-    sample.kernel.row_sets(codes, rules, budget, values, ends, run.n_threads)
+    if sample.mixed is not None and numbers is not None:
+        sample.mixed.row_sets(codes, numbers, rules, budget, values, ends, run.n_threads)
+    else:
+        none = np.empty((0, 0))
+        sample.kernel.row_sets(codes, rules, budget, values, ends, none, run.n_threads)
     run.advance(int(ends[:, 2].sum()))
     return values, ends
+
+
+def unseen_profile(
+    sample: Sample,
+    codes: Codes,
+    *,
+    unseen: Unseen,
+    budget: float,
+    run: Run,
+    measure: Measure = "drop",
+) -> tuple[FloatArray, FloatArray]:
+    """Do what `unseen_rows` does, but by the number of features asked before, (n_rows, p, p).
+
+    Examples
+    --------
+    >>> from localmdi.infinite.categorical_sample import read_sample
+    >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> x = np.array([[1, 2]], dtype=np.int32)
+    >>> unseen_profile(sample, x, unseen="skip", budget=1e6, run=Run())[0]
+    array([[[0., 0.],
+            [0., 0.]]])
+    """
+    n, p = codes.shape
+    profile, ends = np.zeros((n, p * p)), np.zeros((n, 3))
+    rules = path_rules(unseen, measure)
+    values = np.zeros(codes.shape)
+    sample.kernel.row_sets(codes, rules, budget, values, ends, profile, run.n_threads)
+    run.advance(int(ends[:, 2].sum()))
+    return profile.reshape(n, p, p), ends

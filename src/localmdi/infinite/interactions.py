@@ -16,7 +16,8 @@ from localmdi.results import InteractionImportance
 from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.infinite.encoder import Bins, Codes, Missing
+    from localmdi.infinite.binning import Bins
+    from localmdi.infinite.encoder import Codes, Missing
     from localmdi.infinite.sampled_paths import RandomState
     from localmdi.typing import ArrayLike, FloatArray, IntArray, RowsLike
 

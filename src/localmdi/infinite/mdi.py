@@ -21,6 +21,7 @@ from localmdi.infinite.exact import (
     exact_profile,
     exact_rows,
     refuse,
+    unseen_profile,
     unseen_rows,
 )
 from localmdi.infinite.result import InfiniteImportance
@@ -29,8 +30,9 @@ from localmdi.results.fields import as_choice
 from localmdi.typing import Measure
 
 if TYPE_CHECKING:
+    from localmdi.infinite.binning import Bins
     from localmdi.infinite.categorical_sample import RowsAt, Sample
-    from localmdi.infinite.encoder import Bins, Missing
+    from localmdi.infinite.encoder import Missing, Numeric
     from localmdi.infinite.sampled_paths import RandomState, Stopping
     from localmdi.typing import ArrayLike, FloatArray, IntArray, RowsLike
 
@@ -54,23 +56,27 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     unseen: Unseen = "skip",
     sample_weight: ArrayLike | None = None,
     bins: Bins | None = None,
+    numeric_features: Numeric = (),
     missing: Missing = "error",
     profile: bool = False,
     n_jobs: int | None = None,
     random_state: RandomState = None,
     progress: bool = False,
 ) -> InfiniteImportance:
-    """Return the local MDI of infinitely many totally randomized trees on a categorical sample.
+    """Return the local MDI of infinitely many totally randomized trees on a sample.
 
     Such trees split on a feature drawn at random, with one branch per category, until nothing is
-    left to split. A forest of them only samples the contexts in which a feature is met; here the
-    mean over all of them is computed (Theorem 2 of the paper on the empirical law of the sample).
-    The mean over the rows, ``infinite_mdi(X, y).mean()``, is the global MDI of that forest.
+    left to split; a numeric feature is cut at a number drawn uniformly between the smallest and
+    the largest value in the node, and can be cut again below. A forest of them only samples the
+    contexts in which a feature is met; here the mean over all of them is computed (for categories
+    Theorem 2 of the paper on the empirical law of the sample). The mean over the rows,
+    ``infinite_mdi(X, y).mean()``, is the global MDI of that forest.
 
     Parameters
     ----------
     X : array, list of rows, or pandas, polars or pyarrow table
-        Integers, integer-valued floats, booleans, strings and categorical columns are categories.
+        Integers, integer-valued floats, booleans, strings and categorical columns are categories;
+        columns with fractions are numeric, unless `bins` makes categories of them.
     y : array-like of shape (n_rows,)
         Classes, or numbers for ``criterion="variance"``.
     at : like X, optional
@@ -99,11 +105,16 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
         Weights of the sample's rows.
     bins : int, sequence of float or dict, optional
         Cuts columns of measured numbers into categories: a number of quantile bins, or rising
-        edges, for every such column; a dict does so for the columns that it names.
+        edges, for every such column; a dict does so for the columns that it names, also for
+        columns of whole numbers. Values that repeat can leave fewer bins, which a warning says.
+    numeric_features : sequence of str or int
+        Columns of whole numbers, by name or position, that are numbers and not categories.
     missing : {"error", "category"}
-        Whether missing values are refused or are a category of their own.
+        Whether missing values are refused or are a category of their own. Numeric columns must
+        not have any.
     profile : bool
-        Whether to keep the importances by size of the context (exact only, rows of the sample).
+        Whether to keep the importances by size of the context: the number of features that were
+        asked before, also such that were ignored. Exact values and categories only.
     n_jobs : int or None
         Number of threads; the result has the same bits for any number.
     random_state : int, RandomState, Generator or None
@@ -129,12 +140,23 @@ def infinite_mdi(  # noqa: PLR0913 - the public API fixed these names
     ('exact (shared partition)', [0.64, 0.18, 0.6, 0.55, 0.25, 0.96, 1.07, 0.27, 1.1, 0.95])
     >>> result.mean().values.round(6).tolist()
     [0.412693, 0.581541, 0.531156, 0.542129, 0.656582, 0.225816, 0.372011]
+
+    A number beside a category; its first cut falls above 1.5 with probability 3/4.
+
+    >>> infinite_mdi([[0.5, "f"], [1.5, "f"], [4.5, "m"]], [0, 1, 1]).values.round(3).tolist()
+    [[0.959, -0.041], [0.959, -0.041], [0.459, 0.459]]
     """
     as_choice("method", method, choices=get_args(Method))
     as_choice("measure", measure, choices=get_args(Measure))
     as_choice("unseen", unseen, choices=get_args(Unseen))
     sample = read_sample(
-        X, y, criterion=criterion, sample_weight=sample_weight, bins=bins, missing=missing
+        X,
+        y,
+        criterion=criterion,
+        sample_weight=sample_weight,
+        bins=bins,
+        missing=missing,
+        numeric_features=numeric_features,
     )
     rows = sample.rows_at(at)
     stopping = read_stopping(tol, n_paths, baseline=sample.baseline)
@@ -224,26 +246,42 @@ class _Search:
         """Fill in what can be exact within the budget."""
         if self.method == "sampled":
             return
+        if self.sample.mixed is not None:
+            # Whether one row is feasible tells about all: they meet the same sets.
+            self._find_unseen(self.left[:1])
+            if not self.left.size or self.left[0] != 0:
+                self._find_unseen(self.left)
+            return
         known = self.rows.row >= 0
         self._find_known(np.flatnonzero(known))
         self._find_unseen(np.flatnonzero(~known))
 
     def find_profile(self) -> None:
         """Fill in exact values by size of the context."""
-        rows = self.rows.row
-        if self.method == "sampled" or (rows < 0).any():
-            given = "method='sampled'" if self.method == "sampled" else "rows that are not in X"
+        if self.method == "sampled":
             raise ValueError(
-                "profile=True needs exact values at rows of the sample (the size of a context is "
-                f"defined for them); got {given}. Pass method='exact' and rows of X."
+                "profile=True needs exact values; got method='sampled'. Pass method='exact'."
             )
-        plan = cheapest(self.sample, rows, all_features=True, measure=self.measure)
-        if plan.operations > LIMIT:
-            raise refuse(plan)
-        self.profile = exact_profile(self.sample, rows, run=self.run, measure=self.measure)
+        if self.sample.mixed is not None:
+            raise ValueError(
+                "profile=True needs categories, because a number can be asked more than once; got "
+                "numeric columns. Pass bins= to cut them."
+            )
+        n, p = self.values.shape
+        self.profile = np.zeros((n, p, p))
+        known = np.flatnonzero(self.rows.row >= 0)
+        rows = self.rows.row[known]
+        if known.size:
+            plan = cheapest(self.sample, rows, all_features=True, measure=self.measure)
+            if plan.operations > LIMIT:
+                raise refuse(plan)
+            self.profile[known] = exact_profile(
+                self.sample, rows, run=self.run, measure=self.measure
+            )
+            self.residual[known] = self.sample.impurity(self.sample.sums[rows])
+            self.methods = (f"exact ({plan.method})",)
+        self._find_unseen_profile(np.flatnonzero(self.rows.row < 0))
         self.values = np.asarray(self.profile.sum(axis=2))
-        self.residual = self.sample.impurity(self.sample.sums[rows])
-        self.methods = (f"exact ({plan.method})",)
 
     def sample_the_rest(self, stopping: Stopping, seed: int) -> None:
         """Fill in sampled values where there are no exact ones."""
@@ -257,10 +295,32 @@ class _Search:
             seed=seed,
             run=self.run,
             measure=self.measure,
+            numbers=self.rows.numbers[self.left],
         )
         self.values[self.left], self.standard_error[self.left] = part.values, part.standard_error
         self.residual[self.left], self.support[self.left] = part.residual, part.support
         self.methods += ("sampled",)
+
+    def _find_unseen_profile(self, chosen: IntArray) -> None:
+        if not chosen.size or self.profile is None:
+            return
+        self.profile[chosen], ends = unseen_profile(
+            self.sample,
+            self.rows.codes[chosen],
+            unseen=self.unseen,
+            # A set has a probability for every size of the context.
+            budget=_MAX_ROW_SET_OPERATIONS / self.sample.shape[1],
+            run=self.run,
+            measure=self.measure,
+        )
+        if not (ends[:, 2] > 0).all():
+            raise self._too_many_sets()
+        self.residual[chosen], self.support[chosen] = ends[:, 0], ends[:, 1]
+        self.methods += ("exact (row sets)",)
+
+    def _too_many_sets(self) -> ValueError:
+        n_sets = 2.0 ** min(self.sample.shape[1], 1000)
+        return refuse(Plan("row sets", n_sets * self.sample.shape[1] * 100, n_sets * 64))
 
     @property
     def _limit(self) -> float:
@@ -285,22 +345,23 @@ class _Search:
     def _find_unseen(self, chosen: IntArray) -> None:
         if not chosen.size:
             return
-        budget = min(self._limit / len(chosen), _MAX_ROW_SET_OPERATIONS)
+        # All rows have the same budget, whether they are asked for together or one by one.
+        n_rows = len(self.rows.codes) if self.sample.mixed is not None else len(chosen)
         values, ends = unseen_rows(
             self.sample,
             self.rows.codes[chosen],
             unseen=self.unseen,
-            budget=budget,
+            budget=min(self._limit / n_rows, _MAX_ROW_SET_OPERATIONS),
             run=self.run,
             measure=self.measure,
+            numbers=np.ascontiguousarray(self.rows.numbers[chosen]),
         )
         complete = ends[:, 2] > 0
         if self.method == "exact" and not complete.all():
-            n_sets = 2.0 ** min(self.sample.shape[1], 1000)
-            raise refuse(Plan("row sets", n_sets * self.sample.shape[1] * 100, n_sets * 64))
+            raise self._too_many_sets()
         done = chosen[complete]
         self.values[done] = values[complete]
         self.residual[done], self.support[done] = ends[complete, 0], ends[complete, 1]
         self.left = np.setdiff1d(self.left, done)
-        if done.size:
+        if done.size and "exact (row sets)" not in self.methods:
             self.methods += ("exact (row sets)",)

@@ -12,7 +12,8 @@ from localmdi.infinite.significance import adjust, change_bound, change_p_values
 from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.infinite.encoder import Bins, Missing
+    from localmdi.infinite.binning import Bins
+    from localmdi.infinite.encoder import Missing
     from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, RowsLike
 
 __all__ = ["LocalRelevance", "local_relevance"]

@@ -33,7 +33,8 @@ class InfiniteImportance(LocalImportance):
         Probability that a tree follows the row to the end of its path without meeting a node that
         holds no row with its value: 1 for rows of the sample.
     profile : ndarray of float64, shape (n_rows, n_features, n_features), or None
-        ``profile[i, m, k]``: the part of ``values[i, m]`` from contexts of k known features.
+        ``profile[i, m, k]``: the part of ``values[i, m]`` from contexts of k features, those that
+        were asked before.
     bins : dict of str to tuple of float, or None
         Edges of the columns that were cut into categories.
 

@@ -99,10 +99,13 @@ def sampled_rows(
     seed: int,
     run: Run,
     measure: Measure = "drop",
+    numbers: FloatArray | None = None,
 ) -> SampledRows:
     """Sample pairs of antithetic paths at distinct rows until their intervals are short enough.
 
-    All rows follow the same orders of the features, and each stops on its own account: the values
+    `numbers` are the rows' numeric features, for a sample that has some.
+
+    All rows follow the same random orders or cuts, and each stops on its own account: the values
     of a row depend on the seed, not on the rows beside it or on the number of threads.
 
     Examples
@@ -125,7 +128,14 @@ def sampled_rows(
         part_ends = np.ascontiguousarray(ends[:, active])
         job = np.array([seed, done, count], dtype=np.uint64)
         rows = np.ascontiguousarray(codes[active])
-        sample.kernel.sampled_paths(rows, rules, job, part, part_squares, part_ends, run.n_threads)
+        if sample.mixed is not None and numbers is not None:
+            both = np.concatenate([part, part_squares])
+            measured = np.ascontiguousarray(numbers[active])
+            sample.mixed.sampled_paths(rows, measured, rules, job, both, part_ends, run.n_threads)
+            part, part_squares = np.split(both, 2)
+        else:
+            ends_of = (part_ends, run.n_threads)
+            sample.kernel.sampled_paths(rows, rules, job, part, part_squares, *ends_of)
         sums[active], squares[active], ends[:, active] = part, part_squares, part_ends
         done += count
         n_pairs[active] = done

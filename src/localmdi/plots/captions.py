@@ -15,7 +15,7 @@ from localmdi._validation import is_missing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from localmdi.results import InteractionImportance, LocalImportance
+    from localmdi.results import InteractionImportance, LocalImportance, PairImportance
     from localmdi.typing import Measure
 
 __all__ = [
@@ -144,7 +144,7 @@ def cell_text(value: Any, width: int = 14) -> str:
     return elide(value, width)
 
 
-def row_title(result: LocalImportance | InteractionImportance, row: int) -> str:
+def row_title(result: LocalImportance | InteractionImportance | PairImportance, row: int) -> str:
     """Name a row by its label, or else by its position."""
     label = row if result.row_labels is None else result.row_labels[row]
     return f"row {elide(label, 40)}"

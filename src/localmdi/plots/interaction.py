@@ -13,7 +13,7 @@ from localmdi.plots.canvas import colour_bar, font_size, get_axes, label_width, 
 from localmdi.plots.captions import feature_labels, format_value, plain, row_title
 from localmdi.plots.colours import contrast, diverging, symmetric_limit
 from localmdi.plots.result_parts import check_rows, largest_features, row_position
-from localmdi.results import InteractionImportance
+from localmdi.results import InteractionImportance, PairImportance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ __all__ = ["InteractionDisplay"]
 
 _MAX_NUMBERS = 12
 _SMALLEST_LETTERS = 5.0
+_CONDITIONAL = "told by the left feature after the lower one"
 
 
 @dataclass(eq=False, repr=False)
@@ -36,7 +37,8 @@ class InteractionDisplay:
     Parameters
     ----------
     values : ndarray of float64, shape (n_shown, n_shown)
-        Symmetric, NaN on the diagonal.
+        Of an index: symmetric, NaN on the diagonal. Of the conditional decomposition: what the
+        feature of the row told after that of the column, on the diagonal before any other.
     feature_names : tuple of str
         Names of the features shown.
     unit : str
@@ -45,6 +47,8 @@ class InteractionDisplay:
         Which row it is, or the mean over rows.
     n_features : int or None
         Number of features of the whole result, if not all are shown.
+    key : str
+        What the colours mean, beside their key.
 
     Attributes
     ----------
@@ -70,6 +74,7 @@ class InteractionDisplay:
     unit: str
     title: str = ""
     n_features: int | None = None
+    key: str = "redundancy < 0 < synergy"
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
     mappable_: Any = field(default=None, init=False)
@@ -77,7 +82,7 @@ class InteractionDisplay:
     @classmethod
     def from_result(
         cls,
-        result: InteractionImportance,
+        result: InteractionImportance | PairImportance,
         *,
         row: int | None = None,
         max_features: int = 20,
@@ -89,8 +94,8 @@ class InteractionDisplay:
 
         Parameters
         ----------
-        result : InteractionImportance
-            What `infinite_interactions` returned.
+        result : InteractionImportance or PairImportance
+            What `infinite_interactions` or `local_interactions` returned.
         row : int or None
             Position of the row; None: the mean over rows.
         max_features : int
@@ -117,16 +122,17 @@ class InteractionDisplay:
         -1.0
         >>> plt.close(display.figure_)
         """
-        if not isinstance(result, InteractionImportance):
+        if not isinstance(result, InteractionImportance | PairImportance):
             raise TypeError(
-                "InteractionDisplay shows an InteractionImportance; got "
-                f"{type(result).__name__}. Pass what infinite_interactions returned."
+                "InteractionDisplay shows an InteractionImportance or a PairImportance; got "
+                f"{type(result).__name__}. Pass what infinite_interactions or local_interactions "
+                "returned."
             )
-        n_rows, n_features, _ = result.shape
+        n_rows, n_features = len(result), len(result.feature_names)
         check_rows(n_rows, n_features)
         position = None if row is None else row_position(row, n_rows)
-        table = result.mean() if position is None else result.values[position]
-        strength = np.nansum(np.abs(table), axis=1)
+        table = _table(result, position)
+        strength = np.nansum(np.abs(table), axis=1) + np.nansum(np.abs(table), axis=0)
         shown = np.sort(largest_features(strength, max_features))
         display = cls(
             table[np.ix_(shown, shown)],
@@ -134,6 +140,7 @@ class InteractionDisplay:
             unit=result.unit,
             title="mean over rows" if position is None else row_title(result, position),
             n_features=n_features if len(shown) < n_features else None,
+            key=_CONDITIONAL if result.index == "conditional" else cls.key,
         )
         return display.plot(ax=ax, limit=limit, colorbar=colorbar)
 
@@ -188,7 +195,7 @@ class InteractionDisplay:
         self._draw_numbers(end)
         if colorbar:
             unit = unit_of(self.unit)
-            label = f"redundancy < 0 < synergy ({plain(unit.symbol or unit.quantity)})"
+            label = f"{self.key} ({plain(unit.symbol or unit.quantity)})"
             colour_bar(ax, self.mappable_, label=label, shrink=0.8)
         return self
 
@@ -216,3 +223,9 @@ class InteractionDisplay:
                 fontsize=size,
                 color=contrast(colours[i, j, :3]),
             )
+
+
+def _table(result: InteractionImportance | PairImportance, position: int | None) -> FloatArray:
+    if isinstance(result, PairImportance):
+        return result.matrix(position)
+    return result.mean() if position is None else result.values[position]

@@ -4,6 +4,7 @@ from localmdi.results.by_class import ClassImportance
 from localmdi.results.global_ import GlobalImportance
 from localmdi.results.interaction import InteractionImportance
 from localmdi.results.local import LocalImportance
+from localmdi.results.pairs import PairImportance
 from localmdi.results.storage import load_importance
 from localmdi.results.top import TopFeatures
 
@@ -12,6 +13,7 @@ __all__ = [
     "GlobalImportance",
     "InteractionImportance",
     "LocalImportance",
+    "PairImportance",
     "TopFeatures",
     "load_importance",
 ]

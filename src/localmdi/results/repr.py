@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from localmdi.results.global_ import GlobalImportance
     from localmdi.results.interaction import InteractionImportance
     from localmdi.results.local import LocalImportance
+    from localmdi.results.pairs import PairImportance
     from localmdi.typing import FloatArray
 
-__all__ = ["describe_global", "describe_interactions", "describe_local"]
+__all__ = ["describe_global", "describe_interactions", "describe_local", "describe_pairs"]
 
 _MAX_VALUES = 1_000_000
 _N_LOCAL = 3
@@ -69,6 +70,24 @@ def describe_interactions(result: InteractionImportance) -> str:
             return f"{names[first[k]]} and {names[second[k]]}"
 
         lines += _largest(size, pair, most=_N_LOCAL, indent="    ")
+    return "\n".join(lines)
+
+
+def describe_pairs(result: PairImportance) -> str:
+    """Describe the pairs of a decomposition."""
+    n_rows, n_pairs = result.shape
+    sizes = ", ".join(
+        (
+            count(n_rows, "row"),
+            count(len(result.feature_names), "feature"),
+            count(n_pairs, "pair"),
+        )
+    )
+    lines = [f"{type(result).__name__} ({result.index}): {sizes}, in {result.unit}"]
+    if n_rows and n_pairs:
+        lines.append("  largest by mean |value|:")
+        size = np.asarray(abs(result.values).mean(axis=0)).ravel()
+        lines += _largest(size, result.names.__getitem__, most=_N_LOCAL, indent="    ")
     return "\n".join(lines)
 
 

@@ -52,6 +52,12 @@ public:
         return add_up(set, slots) ? impurity_(slots.data(), slots.size()) : 0.0;
     }
 
+    // Calls visit(bit, row) for every bit of a set.
+    template <class Visit>
+    void each_row(const Word* set, Visit visit) const {
+        each_bit(set, 0, n_words(), [&](std::size_t bit) { visit(bit, row_[bit]); });
+    }
+
     // Whether the rows of a set have different values of feature j.
     bool varies(const Word* set, std::size_t j) const;
 

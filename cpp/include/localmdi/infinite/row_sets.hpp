@@ -14,9 +14,17 @@
 // Larger sets come first, because a set is only reached from larger ones: when its turn comes, its
 // probability is complete. An edge's amount may be its gain as well as the drop of the impurity:
 // the pass looks at edges, not at sums over sets.
+//
+// For a profile, a set's probability is kept by the number k of features that were asked before,
+// those that were passed over included. Of the p − k that are left, each is the next with
+// probability 1/(p − k); one that does not lead away only raises k.
+//
+// A numeric feature leads to as many sets as there are gaps between its values in A, each with the
+// share of its gap in their range; x's own gap, if its value is not in A, leads to both sides.
 #pragma once
 
 #include "localmdi/infinite/bit_rows.hpp"
+#include "localmdi/infinite/numbers.hpp"
 #include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
@@ -33,10 +41,15 @@ struct RowSetQuestion {
     std::span<const std::int32_t> x;  // codes; -1 is a category of no row
     PathRules rules;
     double budget;  // operations
+    const Numbers* numbers = nullptr;
+    std::span<const double> x_numbers = {};
 };
 
-// Adds the local importances of x to values, which must be zero.
+// Adds the local importances of x to values (n_features), which must be zero; with a profile
+// (n_features x n_features, likewise), to profile[m, k] the part of feature m that is asked after
+// k others.
 RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
-                              const RowSetQuestion& question, double* values, Interrupt& interrupt);
+                              const RowSetQuestion& question, double* values, double* profile,
+                              Interrupt& interrupt);
 
 }  // namespace localmdi::infinite

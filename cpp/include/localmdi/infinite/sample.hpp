@@ -12,6 +12,7 @@
 //     row_sets.hpp           row sets          the different A(S)
 //     row_dual.hpp           row dual          sets of rows
 //     sampled_paths.hpp      sampled paths     random orders of the features
+//     sampled_cuts.hpp       sampled cuts      random features and cuts, where some are numbers
 //
 // Their comments all work out the same example, the exclusive or of two features: rows 00, 01, 10,
 // 11 with classes 0, 1, 1, 0, explained at x = 00. Each feature gets half a bit.

@@ -34,11 +34,13 @@ using support::Interrupt;
 // Writes the local MDI of every row of the sample to values (n_rows x n_features). Rows that agree
 // on a set S share a group, so one pass over the groups of S serves all of them; a row drops out as
 // soon as its group is pure or is the row alone, because nothing below can change its impurity.
-void shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
-                      double* values, std::size_t n_threads, Interrupt& interrupt);
+// Returns the number of row visits: rows of a set, and rows of a group that is split.
+double shared_partition(const Sample& sample, const Impurity& impurity, Measure measure,
+                        double* values, std::size_t n_threads, Interrupt& interrupt);
 
-// Expected number of row visits, from random sets S of every size with fixed seeds. For the gain a
-// row is visited once for each feature that is not in S.
+// Expected number of row visits, from random sets S of every size with fixed seeds. Where few rows
+// are described by many features, most of them are visits of S by features that leave no group: a
+// set whose groups all fall apart costs as much as its parent has rows.
 double estimate_shared_partition(const Sample& sample, Measure measure);
 
 }  // namespace localmdi::infinite

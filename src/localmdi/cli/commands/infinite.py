@@ -1,8 +1,9 @@
-"""``localmdi infinite``: a table of categories, explained without growing a tree."""
+"""``localmdi infinite``: a table, explained without growing a tree."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -96,9 +97,9 @@ def command() -> click.Command:
             *report_options(),
             *common_options(),
         ],
-        short_help="Explain a table of categories by the infinite forest.",
-        help="Explain the rows of a table of categories as infinitely many totally randomized "
-        "trees would, without growing one.",
+        short_help="Explain a table by the infinite forest.",
+        help="Explain the rows of a table as infinitely many totally randomized trees would, "
+        "without growing one. Columns with fractions are numbers, all others categories.",
     )
 
 
@@ -146,20 +147,23 @@ def _explain(
     if settings.at is not None:
         at, rows = _rows_at(settings.at, table, training=training)
     try:
-        result = infinite_mdi(
-            training.frame,
-            target.values,
-            at,
-            criterion=_criterion(training, settings),
-            method=settings.method,
-            bins=settings.bins,
-            missing=settings.missing,
-            n_jobs=settings.jobs,
-            random_state=settings.seed,
-            progress=console.progress,
-        )
+        with warnings.catch_warnings(record=True) as said:
+            result = infinite_mdi(
+                training.frame,
+                target.values,
+                at,
+                criterion=_criterion(training, settings),
+                method=settings.method,
+                bins=settings.bins,
+                missing=settings.missing,
+                n_jobs=settings.jobs,
+                random_state=settings.seed,
+                progress=console.progress,
+            )
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error
+    for warning in said:
+        console.note(_in_options(str(warning.message)))
     about = {
         "data": str(settings.data),
         "target": target.name,
@@ -184,10 +188,15 @@ def _criterion(training: TrainingData, settings: InfiniteSettings) -> str:
 
 
 def _describe_columns(training: TrainingData, bins: Mapping[str, Any]) -> dict[str, str]:
+    import numpy as np
+
     columns = {}
     for name in training.kinds:
         present = training.frame[name].drop_null()
         columns[name] = count(len(present.unique()), "category")
+        values = np.asarray(present)
+        if values.dtype.kind == "f" and (values != np.floor(values)).any():
+            columns[name] = "numbers"
         if name in bins:
             columns[name] = f"numbers cut into {count(len(bins[name]) + 1, 'bin')}"
     return columns
@@ -200,7 +209,10 @@ def _in_options(message: str) -> str:
     --------
     >>> _in_options("Pass bins=4 for quarters, bins={'age': [1, 2]} for cuts, or missing='error'.")
     'Pass --bins 4 for quarters, or --missing error.'
+    >>> _in_options("To cut it as well pass bins={'age': 4}.")
+    'To cut it as well pass --bins age=4.'
     """
+    message = re.sub(r"\bbins=\{'([^']*)': (\d+)\}", r"--bins \1=\2", message)
     # Cuts at given numbers are for Python only.
     message = re.sub(r",? bins=\{[^}]*\[[^}]*\}[^,.;]*", "", message)
     message = re.sub(r"\b(bins|missing|method|criterion)='?(\w+)'?", r"--\1 \2", message)
@@ -238,6 +250,6 @@ def _read_bins(values: tuple[str, ...]) -> int | dict[str, int] | None:
 
 
 def _bin_count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise ValueError(f"a number of bins must be an integer of at least 1; got {text!r:.40}.")
+    if not text.isascii() or not text.isdigit() or int(text) < 2:
+        raise ValueError(f"a number of bins must be an integer of at least 2; got {text!r:.40}.")
     return int(text)
