@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.work import installed
-from paper.page import inline_svg, notation
+from paper.page import inline_picture, notation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def render(pieces: Sequence[Piece], settings: Settings, *, command: str) -> str:
         .get_template("page.html")
         .render(
             **results(pieces, settings, command=command),
-            drawings={p.name: inline_svg(p) for piece in pieces for p in piece.figures},
+            drawings={p.name: inline_picture(p) for piece in pieces for p in piece.figures},
         )
     )
 

@@ -118,7 +118,8 @@ def test_infinite_says_what_became_of_the_bins(run, tmp_path):
     table.write_text("\n".join(["age,dose,sick", *rows]))
     document = json.loads(run("infinite", table, "--target", "sick", "--bins", "4", "--json").out)
     assert document["columns"]["dose"] == "numbers cut into 2 bins"
-    merged, whole = document["notes"]
+    identifier, merged, whole = document["notes"]
+    assert "'age' has a different value in every row" in identifier
     assert "'dose' has 2 instead of 4" in merged
     assert "'age' (20 values)" in whole
     assert "--bins age=4" in whole

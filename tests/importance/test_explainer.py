@@ -257,5 +257,6 @@ def test_what_cannot_predict_says_so():
     with pytest.raises(MissingStatisticsError, match="must have value"):
         EXPLAINER.predict(X_CLASS)
     boosted = GradientBoostingClassifier(n_estimators=2).fit(X_CLASS, Y_CLASS)
+    measured = lm.as_forest(boosted).with_statistics(X_CLASS, Y_CLASS, criterion="entropy")
     with pytest.raises(UnsupportedModelError, match="Use the model's own predict"):
-        lm.Explainer(lm.as_forest(boosted)).predict(X_CLASS)
+        lm.Explainer(measured).predict(X_CLASS)

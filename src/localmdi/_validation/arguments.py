@@ -90,8 +90,13 @@ def check_target(y: Any, n_rows: int) -> AnyArray:
     return target
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int, *, all_zero: bool = False) -> FloatArray:
-    """Return finite, non-negative weights, not `all_zero` unless they may be; None gives ones."""
+def check_sample_weight(
+    sample_weight: Any, n_rows: int, *, all_zero: bool = False, any_sum: bool = False
+) -> FloatArray:
+    """Return finite, non-negative weights; None gives ones.
+
+    They may be `all_zero`, or have `any_sum`, if the caller can do with that.
+    """
     if sample_weight is None:
         return np.ones(n_rows)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -108,7 +113,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int, *, all_zero: bool = Fal
         )
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if not np.isfinite(total):
+    if not any_sum and not np.isfinite(total):
         raise ValueError(
             "sample_weight must have a finite sum; got weights that add up to infinity. Divide "
             "them by the largest."

@@ -210,7 +210,7 @@ def read_sample(
             "Pass the sample that a forest would be grown on."
         )
     output = read_output(y, n, criterion=criterion)
-    weight = check_sample_weight(sample_weight, n)
+    weight = check_sample_weight(sample_weight, n, any_sum=True)
     row_weight = None if sample_weight is None else weight
     if weight.max() > _HEAVY / n:
         weight = weight / weight.max()
