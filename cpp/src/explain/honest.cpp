@@ -208,10 +208,10 @@ std::vector<double> HonestTrees::shrunk_laws(std::size_t tree, std::span<const d
 }
 
 void HonestTrees::add_losses(std::span<const double> in_bag, PriorChoice& choice) const {
-    for (std::size_t tree = first_; tree < last_ && choice.n_trees < PriorChoice::kTrees; ++tree) {
+    for (std::size_t tree = first_; tree < last_ && !choice.is_sure(); ++tree) {
         for (std::size_t k = 0; k < PriorChoice::kPriors; ++k)
             choice.loss[k] += cross_entropy(tree, in_bag, PriorChoice::prior(k));
-        ++choice.n_trees;
+        choice.n_rows += static_cast<double>(nodes_[root(tree)].count);
     }
 }
 

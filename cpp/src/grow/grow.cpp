@@ -107,8 +107,13 @@ struct Growing {
         if (needs_prior() && *sums.prior == 0) {
             auto grower = make_grower();
             GrowChunk chunk = make_chunk();
-            grow_chunk(0, grower, chunk);
-            *sums.prior = make_honest()->choose_prior(range.first, chunk.trees());
+            auto honest = make_honest();
+            explain::PriorChoice choice;
+            for (std::size_t t = 0; t < range.count && !choice.is_sure(); ++t) {
+                grower.grow(range.first + t, chunk, true);
+                honest->add_losses(range.first + t, chunk.trees().back(), choice);
+            }
+            *sums.prior = choice.best();
         }
         support::parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
             return [&, grower = make_grower(), chunk = make_chunk(),

@@ -84,18 +84,19 @@ struct HonestSums {
     double* weight;         // n_rows: Σ tree weight over the trees that did not see the row
 };
 
-// κ of the entropy's drop: the power of two with the least loss, Σ −log2 p̃ over a forest's first
-// trees and their held-out rows, where their paths end. A few trees are enough, because all have
-// the same kind of leaves. Growing and explaining choose alike.
+// κ of the entropy's drop: the power of two with the least loss, Σ −log2 p̃ over held-out rows
+// where their paths end. A forest's first trees are asked until they have enough such rows;
+// growing and explaining choose alike.
 struct PriorChoice {
-    static constexpr std::size_t kTrees = 8, kPriors = 16;
+    static constexpr std::size_t kRows = 1 << 15, kPriors = 16;
 
     static double prior(std::size_t k) { return std::ldexp(1.0, static_cast<int>(k) - 1); }
+    bool is_sure() const { return n_rows >= kRows; }
     double best() const {
         return prior(static_cast<std::size_t>(std::ranges::min_element(loss) - loss.begin()));
     }
 
-    std::size_t n_trees = 0;
+    double n_rows = 0;
     std::array<double, kPriors> loss{};
 };
 
@@ -116,7 +117,7 @@ public:
     void set_forms(std::span<const double> in_bag, double prior, const Run& run,
                    support::Interrupt& interrupt);
 
-    // Adds the losses of these trees, or of the first few that the choice still needs.
+    // Adds the losses of these trees until the choice is sure.
     void add_losses(std::span<const double> in_bag, PriorChoice& choice) const;
 
     // For rows that are not among the held-out ones, by node of the whole forest: amounts, for the

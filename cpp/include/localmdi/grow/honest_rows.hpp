@@ -68,11 +68,8 @@ public:
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack) {}
 
-    double choose_prior(std::size_t first, std::span<const GrownTree> trees) {
-        explain::PriorChoice choice;
-        for (std::size_t t = 0; t < std::min(trees.size(), choice.kTrees); ++t)
-            sums(first + t, trees[t], false).add_losses(weight_, choice);
-        return choice.best();
+    void add_losses(std::size_t tree, const GrownTree& grown, explain::PriorChoice& choice) {
+        sums(tree, grown, false).add_losses(weight_, choice);
     }
 
     // Adds the values of the rows that the trees of a chunk were not grown on.
