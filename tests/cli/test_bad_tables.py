@@ -50,6 +50,7 @@ def test_refused_in_one_sentence(run, write, name, content, said):
     outcome = run("explain", write(name, content), *FAST, "-o", "out.csv")
     assert outcome.code == 1
     assert said in outcome.complaint
+    assert ".." not in outcome.complaint
     assert not (write(name, content).parent / "out.csv").exists()
 
 

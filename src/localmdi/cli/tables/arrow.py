@@ -82,6 +82,7 @@ def _readable(path: Path, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
+        said = str(error)[:300].rstrip(". ")
         raise ValueError(
-            f"{path.name!r} is not a readable {kind} file: {error!s:.300}. Save it again."
+            f"{path.name!r} is not a readable {kind} file: {said}. Save it again."
         ) from error
