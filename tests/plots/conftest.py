@@ -10,6 +10,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def clean_canvas():
     matplotlib.use("Agg")
+    plt.close("all")  # the examples of docstrings, run in the same process, leave theirs open
     # The tests' own settings, whatever a matplotlibrc says.
     with plt.style.context("default"):
         before = dict(matplotlib.rcParams)
