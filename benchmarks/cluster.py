@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import localmdi as lm
 from benchmarks.processes import below, peak_megabytes, processes
+from localmdi import distributed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +87,7 @@ def compare(spark: Any, path: str, *, X: Any, y: Any) -> None:
     forest = RandomForestClassifier(100, random_state=0, n_jobs=-1)
     light = RandomForestClassifier(100, max_depth=8, random_state=0, n_jobs=-1)
     frame = spark.read.parquet(path)
-    explain = partial(lm.distributed.local_mdi, frame=frame, features=NAMES)
+    explain = partial(distributed.local_mdi, frame=frame, features=NAMES)
     ways: dict[str, Callable[[Any], Any]] = {
         "array": partial(explain, output="array"),
         "columns": explain,
@@ -130,7 +131,7 @@ def warmer(spark: Any, *, X: Any, y: Any) -> Callable[[], Any]:
     """
     small = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X[:1000], y[:1000])
     rows = spark.sparkContext.parallelize(X[:64].tolist(), 8).toDF(NAMES)
-    explained = lm.distributed.local_mdi(small, rows, features=NAMES, output="top", k=3)
+    explained = distributed.local_mdi(small, rows, features=NAMES, output="top", k=3)
     return explained.collect
 
 
@@ -179,6 +180,6 @@ def sizes(model: Any, frame: Any) -> None:
     packed = 28 * forest.n_nodes + 8 * int((forest.feature < 0).sum())
     print(f"Broadcast: {sent / 2**20:.1f} MB, packed {packed / 2**20:.1f} MB: {sent / packed:.2f}")
     for part in (frame.limit(100_000), frame):
-        mean = lm.distributed.mean_mdi(model, part, features=NAMES)
+        mean = distributed.mean_mdi(model, part, features=NAMES)
         memory = peak_megabytes(os.getpid())
         print(f"Driver after the mean of {int(mean.weight):,} rows: peak of {memory:.0f} MB")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localmdi import datasets, distributed, exceptions, plots, theory
+    from localmdi import datasets, exceptions, plots, theory
     from localmdi._api import (
         as_forest,
         decompose_global,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         GlobalImportance,
         InteractionImportance,
         LocalImportance,
-        PairImportance,
         load_importance,
     )
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
@@ -39,7 +38,6 @@ __all__ = [
     "InteractionImportance",
     "LocalImportance",
     "NodeStatistics",
-    "PairImportance",
     "RandomizedForestClassifier",
     "RandomizedForestRegressor",
     "SplitKind",
@@ -47,7 +45,6 @@ __all__ = [
     "build_forest",
     "datasets",
     "decompose_global",
-    "distributed",
     "exceptions",
     "forest_gap",
     "global_mdi",
@@ -75,7 +72,6 @@ _HOMES = {
     "InteractionImportance": "results",
     "LocalImportance": "results",
     "NodeStatistics": "forest",
-    "PairImportance": "results",
     "RandomizedForestClassifier": "trees",
     "RandomizedForestRegressor": "trees",
     "SplitKind": "forest",
