@@ -9,30 +9,7 @@
 namespace localmdi::infinite {
 namespace {
 
-constexpr std::uint64_t kChunk = 32;  // pairs per task: sums of tasks are added in order
-constexpr std::size_t kPartsMemory = std::size_t{1} << 25;
-
-// A stream of its own for every (seed, index), and its mirror with all bits turned over.
-class Stream {
-public:
-    Stream(std::uint64_t seed, std::uint64_t index, bool mirror)
-        : state_(support::mix(seed + support::mix(index + 1))),
-          mask_(mirror ? ~std::uint64_t{0} : 0) {}
-
-    std::uint32_t below(std::size_t n) {
-        return support::below(static_cast<std::uint32_t>(n),
-                              [this] { return static_cast<std::uint32_t>(next() >> 32); });
-    }
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
-private:
-    std::uint64_t next() {
-        state_ += support::kGolden;
-        return support::mix(state_) ^ mask_;
-    }
-
-    std::uint64_t state_, mask_;
-};
+using support::Stream;
 
 class CutFollower {
 public:
@@ -177,37 +154,21 @@ void sample_cuts(const Sample& sample, const Numbers& numbers, const MixedRows& 
                  Interrupt& interrupt) {
     const std::size_t p = sample.n_features;
     const std::size_t q = numbers.n_columns;
-    const std::size_t n_rows = x.codes.size() / p;
-    const std::size_t n_chunks = (range.count + kChunk - 1) / kChunk;
-    const std::size_t width = 2 * p + 2;
-    const std::size_t n_tasks = n_rows * n_chunks;
-    const std::size_t slice = std::max<std::size_t>(1, kPartsMemory / (width * sizeof(double)));
-    std::vector<double> parts;
-    for (std::size_t start = 0; start < n_tasks; start += slice) {
-        const std::size_t count = std::min(slice, n_tasks - start);
-        parts.assign(count * width, 0.0);
-        support::parallel_for(count, n_threads, interrupt, [&] {
-            auto follower = std::make_shared<CutFollower>(sample, numbers, range.rules);
-            return [&, follower](std::size_t task) {
-                const std::size_t row = (start + task) / n_chunks;
-                const std::uint64_t chunk = (start + task) % n_chunks;
+    const PathTasks tasks{.n_rows = x.codes.size() / p,
+                          .first = range.first,
+                          .count = range.count,
+                          .chunk = kPairsPerChunk,
+                          .width = PathSums::width(p)};
+    const auto make_worker = [&] {
+        auto follower = std::make_shared<CutFollower>(sample, numbers, range.rules);
+        return
+            [&, follower](std::size_t row, std::uint64_t first, std::uint64_t last, double* part) {
                 follower->look_from(x.codes.subspan(row * p, p), x.numbers.subspan(row * q, q));
-                const std::uint64_t end = std::min(range.count, (chunk + 1) * kChunk);
-                follower->run(range.seed, range.first + chunk * kChunk, range.first + end,
-                              parts.data() + task * width);
+                follower->run(range.seed, first, last, part);
             };
-        });
-        for (std::size_t task = 0; task < count; ++task) {
-            const std::size_t row = (start + task) / n_chunks;
-            const double* const part = parts.data() + task * width;
-            for (std::size_t j = 0; j < p; ++j) {
-                sums.values[row * p + j] += part[j];
-                sums.squares[row * p + j] += part[p + j];
-            }
-            sums.residual[row] += part[2 * p];
-            sums.support[row] += part[2 * p + 1];
-        }
-    }
+    };
+    sum_paths(tasks, n_threads, interrupt, make_worker,
+              [&](std::size_t row, const double* part) { sums.add(row, p, part); });
 }
 
 }  // namespace localmdi::infinite

@@ -8,8 +8,7 @@
 namespace localmdi::infinite {
 namespace {
 
-constexpr std::uint64_t kChunk = 8;  // pairs of paths per task: sums of tasks are added in order
-constexpr std::size_t kPartsMemory = std::size_t{1} << 25;
+constexpr std::uint64_t kChunk = 8;  // pairs of paths; each looks at all pairs of features
 
 class PairFollower {
 public:
@@ -25,7 +24,7 @@ public:
 
     void run(const PairRange& range, std::uint64_t first, std::uint64_t last, double* out) {
         for (std::uint64_t pair = first; pair < last; ++pair) {
-            Permutations(range.seed, pair).shuffle(order_);
+            shuffle(range.seed, pair, order_);
             follow(range.index);
             std::reverse(order_.begin(), order_.end());
             follow(range.index);
@@ -114,29 +113,23 @@ private:
 void sample_pairs(const Sample& sample, std::span<const std::int32_t> x, const PairRange& range,
                   double* values, double* squares, std::size_t n_threads, Interrupt& interrupt) {
     const std::size_t size = sample.n_features * sample.n_features;
-    const std::size_t n_tasks = (range.count + kChunk - 1) / kChunk;
-    const std::size_t slice = std::max<std::size_t>(
-        1, kPartsMemory / (2 * std::max<std::size_t>(size, 1) * sizeof(double)));
     const BitRows rows(sample);
-    std::vector<double> parts;
-    for (std::size_t start = 0; start < n_tasks; start += slice) {
-        const std::size_t count = std::min(slice, n_tasks - start);
-        parts.assign(count * 2 * size, 0.0);
-        support::parallel_for(count, n_threads, interrupt, [&] {
-            auto follower = std::make_shared<PairFollower>(sample, rows, x);
-            return [&, follower](std::size_t task) {
-                const std::uint64_t first = (start + task) * kChunk;
-                follower->run(range, range.first + first,
-                              range.first + std::min(range.count, first + kChunk),
-                              parts.data() + task * 2 * size);
-            };
-        });
-        for (std::size_t task = 0; task < count; ++task)
-            for (std::size_t k = 0; k < size; ++k) {
-                values[k] += parts[task * 2 * size + k];
-                squares[k] += parts[task * 2 * size + size + k];
-            }
-    }
+    const PathTasks tasks{.n_rows = 1,
+                          .first = range.first,
+                          .count = range.count,
+                          .chunk = kChunk,
+                          .width = 2 * size};
+    const auto make_worker = [&] {
+        auto follower = std::make_shared<PairFollower>(sample, rows, x);
+        return [&range, follower](std::size_t, std::uint64_t first, std::uint64_t last,
+                                  double* part) { follower->run(range, first, last, part); };
+    };
+    sum_paths(tasks, n_threads, interrupt, make_worker, [&](std::size_t, const double* part) {
+        for (std::size_t k = 0; k < size; ++k) {
+            values[k] += part[k];
+            squares[k] += part[size + k];
+        }
+    });
 }
 
 }  // namespace localmdi::infinite

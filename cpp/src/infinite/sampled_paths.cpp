@@ -8,9 +8,6 @@
 namespace localmdi::infinite {
 namespace {
 
-constexpr std::uint64_t kChunk = 32;  // pairs per task: sums of tasks are added in order
-constexpr std::size_t kPartsMemory = std::size_t{1} << 25;
-
 class Follower {
 public:
     Follower(const Sample& sample, const BitRows& rows, const PathRange& range)
@@ -37,7 +34,7 @@ public:
     // Sums of one chunk: values, squares, residual, support.
     void run(const PathRange& range, std::uint64_t first, std::uint64_t last, double* out) {
         for (std::uint64_t pair = first; pair < last; ++pair) {
-            Permutations(range.seed, pair).shuffle(order_);
+            shuffle(range.seed, pair, order_);
             follow(out);
             std::reverse(order_.begin(), order_.end());
             follow(out);
@@ -127,38 +124,23 @@ void sample_paths(const Sample& sample, std::span<const std::int32_t> x, const P
                   const PathSums& sums, std::size_t n_threads, Interrupt& interrupt) {
     const std::size_t p = sample.n_features;
     const std::size_t n_rows = p == 0 ? 0 : x.size() / p;
-    const std::size_t n_chunks = (range.count + kChunk - 1) / kChunk;
-    const std::size_t width = 2 * p + 2;
-    const std::size_t n_tasks = n_rows * n_chunks;
-    const std::size_t slice = std::max<std::size_t>(1, kPartsMemory / (width * sizeof(double)));
     const BitRows rows(sample);
-    std::vector<double> parts;
-    for (std::size_t start = 0; start < n_tasks; start += slice) {
-        const std::size_t count = std::min(slice, n_tasks - start);
-        parts.assign(count * width, 0.0);
-        support::parallel_for(count, n_threads, interrupt, [&] {
-            auto follower = std::make_shared<Follower>(sample, rows, range);
-            return [&, follower, seen = n_rows](std::size_t task) mutable {
-                const std::size_t row = (start + task) / n_chunks;
-                const std::uint64_t chunk = (start + task) % n_chunks;
-                if (row != seen) follower->look_from(x.subspan(row * p, p));
-                seen = row;
-                const std::uint64_t end = std::min(range.count, (chunk + 1) * kChunk);
-                follower->run(range, range.first + chunk * kChunk, range.first + end,
-                              parts.data() + task * width);
-            };
-        });
-        for (std::size_t task = 0; task < count; ++task) {
-            const std::size_t row = (start + task) / n_chunks;
-            const double* const part = parts.data() + task * width;
-            for (std::size_t j = 0; j < p; ++j) {
-                sums.values[row * p + j] += part[j];
-                sums.squares[row * p + j] += part[p + j];
-            }
-            sums.residual[row] += part[2 * p];
-            sums.support[row] += part[2 * p + 1];
-        }
-    }
+    const PathTasks tasks{.n_rows = n_rows,
+                          .first = range.first,
+                          .count = range.count,
+                          .chunk = kPairsPerChunk,
+                          .width = PathSums::width(p)};
+    const auto make_worker = [&] {
+        auto follower = std::make_shared<Follower>(sample, rows, range);
+        return [&, follower, seen = n_rows](std::size_t row, std::uint64_t first,
+                                            std::uint64_t last, double* part) mutable {
+            if (row != seen) follower->look_from(x.subspan(row * p, p));
+            seen = row;
+            follower->run(range, first, last, part);
+        };
+    };
+    sum_paths(tasks, n_threads, interrupt, make_worker,
+              [&](std::size_t row, const double* part) { sums.add(row, p, part); });
 }
 
 }  // namespace localmdi::infinite

@@ -390,7 +390,7 @@ double sample_visits(const Sample& sample, const std::vector<std::size_t>& searc
     std::vector<std::uint32_t> order(p), features(size);
     double visits = 0.0;
     for (std::uint64_t k = 0; k < kSets; ++k) {
-        Permutations(size, k).shuffle(order);
+        shuffle(size, k, order);
         std::size_t next = 0;  // the first place after those of the set
         for (std::size_t i = 0; i < size; ++i) {
             features[i] = static_cast<std::uint32_t>(searched[order[i]]);

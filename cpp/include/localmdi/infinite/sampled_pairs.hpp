@@ -6,7 +6,7 @@
 #pragma once
 
 #include "localmdi/infinite/bit_rows.hpp"
-#include "localmdi/support/parallel.hpp"
+#include "localmdi/infinite/path_tasks.hpp"
 
 namespace localmdi::infinite {
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "localmdi/infinite/bit_rows.hpp"
-#include "localmdi/support/parallel.hpp"
+#include "localmdi/infinite/path_tasks.hpp"
 
 namespace localmdi::infinite {
 
@@ -26,7 +26,20 @@ struct PathSums {
     double* squares;   // likewise, of the squares
     double* residual;  // (n_rows): impurity at the end of the path
     double* support;   // (n_rows): paths that never met a node without x's value
+
+    // A part: values, squares, residual, support of one row.
+    static std::size_t width(std::size_t p) { return 2 * p + 2; }
+    void add(std::size_t row, std::size_t p, const double* part) const {
+        for (std::size_t j = 0; j < p; ++j) {
+            values[row * p + j] += part[j];
+            squares[row * p + j] += part[p + j];
+        }
+        residual[row] += part[2 * p];
+        support[row] += part[2 * p + 1];
+    }
 };
+
+inline constexpr std::uint64_t kPairsPerChunk = 32;
 
 struct PathRange {
     std::uint64_t seed;

@@ -1,6 +1,7 @@
-// The two pieces that our random streams share.
+// Random numbers, the same whoever draws them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace localmdi::support {
@@ -28,5 +29,28 @@ std::uint32_t below(std::uint32_t n, Next next) {
     }
     return static_cast<std::uint32_t>(product >> 32);
 }
+
+// A stream of its own for every (seed, index), so that threads and batches change nothing; its
+// mirror has all bits turned over. splitmix64: its state is a counter, so that a stream for a few
+// dozen numbers costs nothing.
+class Stream {
+public:
+    Stream(std::uint64_t seed, std::uint64_t index, bool mirror = false)
+        : state_(mix(seed + mix(index + 1))), mask_(mirror ? ~std::uint64_t{0} : 0) {}
+
+    std::uint32_t below(std::size_t n) {
+        return support::below(static_cast<std::uint32_t>(n),
+                              [this] { return static_cast<std::uint32_t>(next() >> 32); });
+    }
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+private:
+    std::uint64_t next() {
+        state_ += kGolden;
+        return mix(state_) ^ mask_;
+    }
+
+    std::uint64_t state_, mask_;
+};
 
 }  // namespace localmdi::support
