@@ -8,6 +8,8 @@ import sys
 import pytest
 from hypothesis import settings
 
+from programs import absent, in_one_line
+
 # The profile "ci" repeats the same examples, so that an unlucky draw cannot stop a merge.
 settings.register_profile(
     "localmdi",
@@ -25,33 +27,22 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-def absent(what):
-    """Skip, or fail where Spark is required."""
-    message = f"{what} is missing, so nothing runs on Spark; tools/install_java.sh installs Java"
-    if os.environ.get("LOCALMDI_REQUIRE_SPARK") == "1":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    """Give all tests that lack Java one place, so that they make one line of the summary."""
-    report = yield
-    if report.skipped and "spark" in item.fixturenames:
-        report.longrepr = (__file__, 1, report.longrepr[2])
-    return report
+    return in_one_line(item, (yield))
 
 
 @pytest.fixture(scope="session")
 def spark():
     """Spark with two Python workers, started once."""
+    missing = "{} is missing, so nothing runs on Spark; tools/install_java.sh installs Java"
     home = os.environ.get("JAVA_HOME")
     if not shutil.which("java") and not (home and shutil.which("java", path=f"{home}/bin")):
-        absent("Java")
+        absent("spark", missing.format("Java"))
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        absent("the Python package pyspark")
+        absent("spark", missing.format("the Python package pyspark"))
     # Spark would start the first python3 on the PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {

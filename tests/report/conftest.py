@@ -1,9 +1,10 @@
 """A browser for the pages, and a page that must not complain."""
 
-import os
 import shutil
 
 import pytest
+
+from programs import absent
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -26,34 +27,16 @@ RESET = """() => {
 }"""
 
 
-def absent(what):
-    """Skip, or fail where the browser is required."""
-    message = (
-        f"{what} is missing, so the report is not opened; tools/install_browser.sh installs it"
-    )
-    if os.environ.get("LOCALMDI_REQUIRE_BROWSER") == "1":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item):
-    """Give all tests that lack the browser one place, so that they make one line of the summary."""
-    report = yield
-    if report.skipped and "browser" in item.fixturenames:
-        report.longrepr = (__file__, 1, report.longrepr[2])
-    return report
-
-
 @pytest.fixture(scope="session")
 def browser():
+    missing = "{} is missing, so no report is opened; tools/install_browser.sh installs Chromium"
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
-        absent("Chromium")
+        absent("browser", missing.format("Chromium"))
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        absent("the Python package playwright")
+        absent("browser", missing.format("the Python package playwright"))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield chromium
