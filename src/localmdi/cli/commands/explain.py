@@ -12,27 +12,25 @@ from localmdi.cli.commands.options import (
     FitSettings,
     TableSettings,
     common_options,
+    engine_option,
     file_option,
     fit_options,
     honest_options,
     model_options,
     output_option,
+    refuse_addresses,
     report_options,
     rows_option,
     safe_csv_option,
     table_options,
     task_option,
+    with_addresses,
 )
 from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
-from localmdi.cli.on_spark import (
-    engine_option,
-    explain_on_spark,
-    refuse_addresses,
-    with_addresses,
-)
+from localmdi.cli.on_spark import explain_on_spark
 from localmdi.cli.output import (
     REPORT_ROWS,
     check_outputs,

@@ -7,10 +7,12 @@ endings and first bytes below, and open it in `_open`.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from localmdi._text import quote_names
-from localmdi.cli.tables.guarded import GuardedTable, read_carefully
+from localmdi.cli.barrier import reading
+from localmdi.exceptions import LocalMDIError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +42,11 @@ _FIRST_BYTES = {
     b"PK\x03\x04": "a zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel file",
 }
+
+# A batch of a wide table has fewer rows, and none may take more memory than this.
+_BATCH_VALUES = 1 << 22
+_FEWEST_ROWS = 64
+_BATCH_BYTES = 1 << 30
 
 
 class TableFile(Protocol):
@@ -71,7 +78,7 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
         from localmdi.cli.tables.directory import TableDirectory
 
         return TableDirectory(path, open_table)
-    with read_carefully(path):
+    with _read_carefully(path):
         table = _open(path, separator=separator, encoding=encoding)
     repeated = [name for name, n in Counter(table.names).items() if n > 1]
     if repeated:
@@ -79,7 +86,7 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
             f"column names must be unique; {path.name!r} has {quote_names(repeated[:1])} more than "
             "once. Rename one of them."
         )
-    return GuardedTable(table)
+    return _GuardedTable(table)
 
 
 def _open(path: Path, *, separator: str | None, encoding: str) -> TableFile:
@@ -108,6 +115,69 @@ def columns_of(table: TableFile) -> tuple[list[str], list[str]]:
     """
     labels = [name for name in table.names if not name or name.startswith("__index_level_")]
     return [name for name in table.names if name not in labels], labels
+
+
+class _GuardedTable:
+    """A table whose reader is not trusted: batches are bounded, checked, read within limits.
+
+    Parameters
+    ----------
+    table : TableFile
+        What reads the file.
+    """
+
+    def __init__(self, table: TableFile) -> None:
+        self._table = table
+        self.path: Path = table.path
+        self.names: tuple[str, ...] = table.names
+        self.n_rows: int | None = table.n_rows
+        self.kinds: Mapping[str, Kind] | None = table.kinds
+
+    def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
+        """Yield these columns as sound Arrow tables of at most `batch_rows` rows."""
+        rows = min(batch_rows, max(_FEWEST_ROWS, _BATCH_VALUES // max(1, len(names))))
+        parts = self._table.batches(names, rows)
+        while True:
+            with _read_carefully(self.path):
+                part = next(parts, None)
+                if part is None:
+                    return
+                # A damaged file gives arrays whose offsets point anywhere.
+                part.validate(full=True)
+            if part.nbytes > _BATCH_BYTES:
+                raise ValueError(
+                    f"{self.path.name!r} has rows that take too much memory: {part.num_rows} of "
+                    f"them {part.nbytes / 2**30:.1f} GiB. Look for very large cells."
+                )
+            yield part
+
+
+@contextmanager
+def _read_carefully(path: Path) -> Iterator[None]:
+    """Read a part of a table; whatever its reader raises becomes an error of ours."""
+    try:
+        with reading(path, mute=True):
+            yield
+    except (LocalMDIError, ImportError):
+        raise
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _unreadable(path, error) from error
+    except ValueError as error:
+        # Arrow's own errors are ValueErrors too.
+        if type(error) is ValueError:
+            raise
+        raise _unreadable(path, error) from error
+    except Exception as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{path.name!r} is not a readable table ({type(error).__name__}: {error!s:.300}). "
+        "Save it again."
+    )
 
 
 def _format(path: Path) -> str:
