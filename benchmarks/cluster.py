@@ -12,7 +12,8 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,13 @@ def main(n_rows: int) -> None:
             compare(spark, str(Path(folder, "rows")), X=X, y=y)
         finally:
             spark.stop()
+        few = RandomForestClassifier(100, max_depth=8, random_state=0).fit(X[: len(y)], y)
+        lm.as_forest(few).save(Path(folder, "forest.npz"))
+        for copies in (0, 2):
+            # A process of its own, which has never held the rows.
+            driver = get_context("spawn").Process(target=drive, args=(folder, copies))
+            driver.start()
+            driver.join()
 
 
 def rows_in(folder: Path, n_rows: int) -> tuple[Any, Any]:
@@ -121,7 +129,7 @@ def compare(spark: Any, path: str, *, X: Any, y: Any) -> None:
             f"| {cost.workers / steps[line] * 1e9:.2f} |",
             flush=True,
         )
-    sizes(forest, frame)
+    sizes(forest)
 
 
 def warmer(spark: Any, *, X: Any, y: Any) -> Callable[[], Any]:
@@ -168,8 +176,8 @@ def steps_per_row(model: Any, X: Any) -> float:
     )
 
 
-def sizes(model: Any, frame: Any) -> None:
-    """Print what is sent beside what it becomes, and what the driver needs for two frames."""
+def sizes(model: Any) -> None:
+    """Print what is sent beside what it becomes."""
     from localmdi.adapters import adapt
     from localmdi.distributed.shipping import shipped_explainer
 
@@ -179,7 +187,15 @@ def sizes(model: Any, frame: Any) -> None:
     # 24 bytes a node, 8 for what is left at a leaf, 4 for the node's number in the table.
     packed = 28 * forest.n_nodes + 8 * int((forest.feature < 0).sum())
     print(f"Broadcast: {sent / 2**20:.1f} MB, packed {packed / 2**20:.1f} MB: {sent / packed:.2f}")
-    for part in (frame.limit(100_000), frame):
-        mean = distributed.mean_mdi(model, part, features=NAMES)
-        memory = peak_megabytes(os.getpid())
-        print(f"Driver after the mean of {int(mean.weight):,} rows: peak of {memory:.0f} MB")
+
+
+def drive(folder: str, copies: int) -> None:
+    """Print what the driver needs for the mean of all rows `copies` times, or of few for 0."""
+    spark = session(folder)
+    frame = spark.read.parquet(str(Path(folder, "rows")))
+    rows = frame.limit(100_000) if copies == 0 else reduce(type(frame).union, [frame] * copies)
+    model = lm.load_forest(Path(folder, "forest.npz"))
+    mean = distributed.mean_mdi(model, rows, features=NAMES)
+    memory = peak_megabytes(os.getpid())
+    print(f"Driver, mean of {int(mean.weight):,} rows: peak of {memory:.0f} MB", flush=True)
+    spark.stop()

@@ -1,6 +1,8 @@
 """On a real Spark: the same bits as locally, whatever happens to the workers."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -255,3 +257,33 @@ def test_spark_connect_is_refused(model):
     remote = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})
     with pytest.raises(TypeError, match="classic Spark session; got one of Spark Connect"):
         distributed.local_mdi(model, remote())
+
+
+REMOTE = """
+import numpy as np
+from pyspark.sql import SparkSession
+from sklearn.tree import ExtraTreeClassifier
+
+from localmdi import distributed
+
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+frame = spark.createDataFrame([(0.1, 1.0), (0.5, 2.0)], ["a", "b"])
+model = ExtraTreeClassifier(random_state=0).fit(np.eye(4)[:, :2], [0, 1, 0, 1])
+for call in (distributed.local_mdi, distributed.mean_mdi):
+    try:
+        call(model, frame, features=["a", "b"])
+    except TypeError as error:
+        print(error)
+spark.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")  # Java
+def test_a_real_session_of_spark_connect():
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, "-c", REMOTE], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("got one of Spark Connect") == 2
