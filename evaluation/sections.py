@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evaluation.settings import Settings
-    from paper.piece import Piece
-    from paper.store import Store
-
-__all__ = ["SECTIONS", "find"]
+__all__ = ["SECTIONS"]
 
 # Name on the command line and the module whose `run` makes the section.
 SECTIONS = MappingProxyType(
@@ -28,14 +19,3 @@ SECTIONS = MappingProxyType(
         "finite": "evaluation.convergence",
     }
 )
-
-
-def find(name: str) -> Callable[[Settings, Store], Piece]:
-    """Return the function that makes a section, by the section's name.
-
-    Examples
-    --------
-    >>> find("noise").__module__
-    'evaluation.noise'
-    """
-    return import_module(SECTIONS[name]).run

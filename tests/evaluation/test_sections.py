@@ -15,7 +15,7 @@ from evaluation.measures import LOCAL, MEASURES, Question
 from evaluation.page import render, results
 from evaluation.problems import draw
 from evaluation.rows import collect
-from evaluation.sections import SECTIONS, find
+from evaluation.sections import SECTIONS
 from evaluation.settings import Settings
 from evaluation.tuning import MIN_ROWS, tune
 from evaluation.work import Growing, RowScores, Sizes, ask
@@ -61,12 +61,11 @@ def fewer():
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, fewer):
     settings = tiny(tmp_path_factory.mktemp("evaluation"))
-    store = Store(settings.folder)
-    return settings, store, [find(name)(settings, store) for name in SECTIONS]
+    return settings, list(program.PROGRAM.make(settings, list(SECTIONS)))
 
 
 def test_every_section_says_and_shows_something(made):
-    _, _, pieces = made
+    _, pieces = made
     assert [piece.name for piece in pieces] == list(SECTIONS)
     for piece in pieces:
         assert piece.notes
@@ -79,13 +78,13 @@ def test_every_section_says_and_shows_something(made):
 
 
 def test_a_second_run_computes_nothing(made, monkeypatch):
-    settings, _, pieces = made
+    settings, pieces = made
 
     def computed(*_):
         raise AssertionError("computed again")
 
     monkeypatch.setattr("paper.store._compute_block", computed)
-    again = [find(name)(settings, Store(settings.folder)) for name in SECTIONS]
+    again = list(program.PROGRAM.make(settings, list(SECTIONS)))
     assert results(again, settings, command="c") == results(pieces, settings, command="c")
 
 
@@ -107,7 +106,7 @@ def test_an_interrupted_run_computes_what_is_missing_only(made, tmp_path):
 
 
 def test_the_page_needs_nothing_from_elsewhere(made):
-    settings, _, pieces = made
+    settings, pieces = made
     html = render(pieces, settings, command="python -m evaluation --quick")
     linked = re.findall(r'(?:src|href|url)\s*[=(]\s*["\']?([^"\')\s>]+)', html)
     assert all(target.startswith(("#", "data:")) for target in linked), linked
@@ -141,7 +140,7 @@ def test_an_interruption_is_said(tmp_path, capsys, monkeypatch):
 
 
 def test_documents_are_written_from_the_results(made, tmp_path):
-    settings, _, pieces = made
+    settings, pieces = made
     page = write_documents(pieces, settings, command="c", folder=tmp_path)
     found = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
     assert page.read_text(encoding="utf-8") == document(found)
@@ -197,7 +196,7 @@ def test_permutation_is_the_rise_of_the_error_in_expectation():
 
 
 def test_each_measure_has_the_setting_that_was_best_for_it(made):
-    settings, store, _ = made
+    settings, store = made[0], Store(made[0].folder)
     tuning = tune(settings, store)
     assert tuning.auroc.shape == (len(LOCAL), 3, len(MIN_ROWS))
     at = LOCAL.index("honest gain")
@@ -211,7 +210,7 @@ def test_each_measure_has_the_setting_that_was_best_for_it(made):
 
 
 def test_slow_measures_have_the_first_seeds_only(made, monkeypatch):
-    settings, store, _ = made
+    settings, store = made[0], Store(made[0].folder)
     monkeypatch.setattr("evaluation.rows.has", lambda library: True)
     numbers = collect(("Syn1",), settings, store=store, seeds=(0, 1), measures=("local MDI",))
     assert numbers["LMDI+"].shape == (1, 1, 3)
