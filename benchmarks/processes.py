@@ -39,7 +39,7 @@ def below(pid: int, found: dict[int, Process]) -> list[Process]:
     return children + [further for child in children for further in below(child.pid, found)]
 
 
-def peak_megabytes(pid: int) -> float:
+def peak_megabytes(pid: int | str = "self") -> float:
     """Return the most memory that a process has had."""
     status = Path(f"/proc/{pid}/status").read_text()
     found = re.search(r"VmHWM:\s*(\d+) kB", status)
