@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import catboost as cb
 import lightgbm as lgb
@@ -174,3 +175,17 @@ def test_directories_and_categories_without_names(run, table, tmp_path):
     cb.CatBoostRegressor(one_hot_max_size=5, **quiet).fit(pool).save_model("model.cbm")
     outcome = run("explain", path, "--model", "model.cbm")
     assert "format='json', pool=train_pool" in outcome.complaint
+
+
+def test_a_directory_of_spark(run, tmp_path):
+    """No Spark, no Java: the directory is a file like the others."""
+    saved = Path(__file__).parents[1] / "data" / "spark" / "pipeline"
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((20, 4)), columns=["dose", "age", "city", "noise"])
+    X["city"] = rng.integers(0, 3, 20)
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    outcome = run("explain", "rows.csv", "--model", saved, "-o", "out.parquet")
+    assert outcome.code == 0, outcome.err
+    written = pd.read_parquet("out.parquet")
+    expected = lm.local_mdi(load_model_file(saved), X)
+    assert np.array_equal(written[list(X.columns)], expected.values)

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "localmdi/explain/for_each_tile.hpp"
+#include "localmdi/explain/symmetric_mdi.hpp"
 
 namespace localmdi::explain {
 
@@ -20,6 +21,8 @@ double total_weight(const PackedForest<Value>& forest) {
 template <class Value>
 void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
                double* residual, double* standard_error, const Run& run, Interrupt& interrupt) {
+    if (forest.symmetric && standard_error == nullptr && rows.n_rows >= kFewRows)
+        return symmetric_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
     const double total = total_weight(forest);
     const auto start = [&](std::size_t first, std::size_t n) {

@@ -45,6 +45,7 @@ public:
         out_.root.reserve(forest_.n_trees() + 1);
         for (std::size_t t = 0; t < forest_.n_trees(); ++t) pack_tree(t);
         out_.root.push_back(used_);
+        if (!credits_.amount.empty()) out_.symmetric = symmetric_form(out_);
         return std::move(out_);
     }
 

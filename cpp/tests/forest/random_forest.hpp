@@ -102,6 +102,31 @@ inline void grow(Table& table, Random& random, Shape shape, std::size_t n_splits
     table.end_tree();
 }
 
+// Appends a complete tree that asks one question per level: comparisons, category sets too if
+// `mixed`.
+inline void grow_symmetric(Table& table, Random& random, std::size_t depth, bool mixed = false,
+                           double weight = 1) {
+    const auto root = static_cast<std::int64_t>(table.feature.size());
+    for (std::size_t level = 0; level <= depth; ++level) {
+        const std::int64_t first = (std::int64_t{1} << level) - 1;
+        const auto kind = static_cast<SplitKind>(1 + below(random, mixed ? 3 : 2));
+        const auto f =
+            static_cast<std::int32_t>(below(random, static_cast<std::size_t>(table.n_features)));
+        const double cut = std::round((uniform(random) - 0.5) * 8) / 2;
+        const auto missing = static_cast<std::int32_t>(below(random, 2));
+        std::vector<std::uint64_t> categories;
+        if (kind == SplitKind::category_set) categories = {random() & random()};
+        for (std::int64_t node = first; node <= 2 * first; ++node) {
+            if (level == depth) table.add_leaf();
+            else
+                table.add_node(kind, f, cut, {root + 2 * node + 1, root + 2 * node + 2}, categories,
+                               missing);
+            table.impurity.back() = uniform(random);
+        }
+    }
+    table.end_tree(weight);
+}
+
 // Halves, so that many values meet a threshold exactly; some missing and infinite ones.
 template <class Value>
 std::vector<Value> random_rows(Random& random, std::size_t n_values) {

@@ -23,6 +23,7 @@
 
 #include "localmdi/forest/credits.hpp"
 #include "localmdi/forest/forest_view.hpp"
+#include "localmdi/forest/symmetric_form.hpp"
 #include "localmdi/support/large_vector.hpp"
 
 namespace localmdi::forest {
@@ -65,6 +66,7 @@ struct PackedForest {
     std::vector<UnorderedSplit> unordered;
     LargeVector<std::uint32_t> source;  // packed node → node of the table
     std::vector<double> tree_weight;
+    SymmetricForm<Value> symmetric;  // if all trees are and there are credits
 
     std::size_t n_trees() const { return root.size() - 1; }
     bool ordered() const { return unordered.empty(); }

@@ -17,6 +17,12 @@ inline bool goes_first(const PackedNode<Value>& node, Value x) {
     return (x <= node.threshold) | ((x != x) & missing_first);
 }
 
+// The same for a value that is not missing, or that goes second if it is.
+template <class Value>
+inline bool goes_first_known(const PackedNode<Value>& node, Value x) {
+    return x <= node.threshold;
+}
+
 // A category as it stands in a row; what is no category becomes one that no split knows.
 inline constexpr std::uint64_t kNoCode = ~std::uint64_t{0};
 template <class Value>
