@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, quote_names
@@ -14,10 +13,10 @@ from localmdi.cli.console import Console, show_files, show_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
-    import click
 
-__all__ = ["engine_option", "explain_on_spark", "refuse_addresses", "with_addresses"]
+__all__ = ["explain_on_spark"]
 
 _NOT_WITH_SPARK = {
     "target": "--target",
@@ -36,46 +35,6 @@ class SparkSettings:
     output: str
     allow_pickle: bool
     drop: tuple[str, ...]
-
-
-def engine_option() -> click.Parameter:
-    """Return the option that says where the rows are explained."""
-    import click
-
-    return click.Option(
-        ["--engine"],
-        type=click.Choice(["local", "spark"]),
-        default="local",
-        show_default=True,
-        help="Where to explain the rows. With spark, DATA and -o are Parquet folders, or addresses "
-        "such as hdfs://…, and --model is needed.",
-    )
-
-
-def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
-    """Let those parameters that are paths be folders and addresses, too."""
-    import click
-
-    class AddressOrPath(click.Path):
-        def convert(self, value: Any, *context: Any) -> Any:
-            return value if "://" in str(value) else super().convert(value, *context)
-
-    for parameter in parameters:
-        if isinstance(parameter.type, click.Path):
-            parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
-    return parameters
-
-
-def refuse_addresses(values: Mapping[str, Any]) -> None:
-    """Refuse addresses of rows that are to be explained on this machine."""
-    import click
-
-    for name, option in (("data", "DATA"), ("output", "-o")):
-        if isinstance(values[name], str):
-            raise click.UsageError(
-                f"{option} must be a file; got the address {values[name]!r}. Use --engine spark to "
-                "let Spark read and write it."
-            )
 
 
 def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from localmdi.cli.tables.row_selection import RowSelection, parse_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import click
 
@@ -25,17 +25,20 @@ __all__ = [
     "TableSettings",
     "checked",
     "common_options",
+    "engine_option",
     "file_option",
     "fit_options",
     "honest_options",
     "model_options",
     "output_option",
     "plain_option",
+    "refuse_addresses",
     "report_options",
     "rows_option",
     "safe_csv_option",
     "table_options",
     "task_option",
+    "with_addresses",
 ]
 
 # As much as a desktop has: whoever shares a large machine does not want all of it taken unasked.
@@ -249,6 +252,46 @@ def report_options() -> list[click.Parameter]:
             help="Number of rows to describe.",
         ),
     ]
+
+
+def engine_option() -> click.Parameter:
+    """Return the option that says where the rows are explained."""
+    import click
+
+    return click.Option(
+        ["--engine"],
+        type=click.Choice(["local", "spark"]),
+        default="local",
+        show_default=True,
+        help="Where to explain the rows. With spark, DATA and -o are Parquet folders, or addresses "
+        "such as hdfs://…, and --model is needed.",
+    )
+
+
+def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
+    """Let those parameters that are paths be folders and addresses, too."""
+    import click
+
+    class AddressOrPath(click.Path):
+        def convert(self, value: Any, *context: Any) -> Any:
+            return value if "://" in str(value) else super().convert(value, *context)
+
+    for parameter in parameters:
+        if isinstance(parameter.type, click.Path):
+            parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
+    return parameters
+
+
+def refuse_addresses(values: Mapping[str, Any]) -> None:
+    """Refuse addresses of rows that are to be explained on this machine."""
+    import click
+
+    for name, option in (("data", "DATA"), ("output", "-o")):
+        if isinstance(values[name], str):
+            raise click.UsageError(
+                f"{option} must be a file; got the address {values[name]!r}. Use --engine spark to "
+                "let Spark read and write it."
+            )
 
 
 def honest_options() -> list[click.Parameter]:

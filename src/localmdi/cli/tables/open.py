@@ -1,16 +1,19 @@
 """Files that hold a table: which format they have, and what all formats can do.
 
-To add a format, write a class with the members of `TableFile` in a file of its own, give its
-endings and first bytes below, and open it in `_open`.
+No reader is trusted: batches are bounded, checked, and read within limits. To add a format, write a
+class with the members of `TableFile` in a file of its own, give its endings and first bytes below,
+and open it in `_open`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from localmdi._text import quote_names
-from localmdi.cli.tables.guarded import GuardedTable, read_carefully
+from localmdi.cli.barrier import reading
+from localmdi.exceptions import LocalMDIError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +45,12 @@ _FIRST_BYTES = {
 }
 
 
+# A batch of a wide table has fewer rows, and none may take more memory than this.
+_BATCH_VALUES = 1 << 22
+_FEWEST_ROWS = 64
+_BATCH_BYTES = 1 << 30
+
+
 class TableFile(Protocol):
     """A table that is read in batches of rows."""
 
@@ -65,6 +74,41 @@ class TableFile(Protocol):
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
 
 
+class GuardedTable:
+    """A table in a file from outside.
+
+    Parameters
+    ----------
+    table : TableFile
+        What reads the file.
+    """
+
+    def __init__(self, table: TableFile) -> None:
+        self._table = table
+        self.path: Path = table.path
+        self.names: tuple[str, ...] = table.names
+        self.n_rows: int | None = table.n_rows
+        self.kinds: Mapping[str, Kind] | None = table.kinds
+
+    def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
+        """Yield these columns as sound Arrow tables of at most `batch_rows` rows."""
+        rows = min(batch_rows, max(_FEWEST_ROWS, _BATCH_VALUES // max(1, len(names))))
+        parts = self._table.batches(names, rows)
+        while True:
+            with read_carefully(self.path):
+                part = next(parts, None)
+                if part is None:
+                    return
+                # A damaged file gives arrays whose offsets point anywhere.
+                part.validate(full=True)
+            if part.nbytes > _BATCH_BYTES:
+                raise ValueError(
+                    f"{self.path.name!r} has rows that take too much memory: {part.num_rows} of "
+                    f"them {part.nbytes / 2**30:.1f} GiB. Look for very large cells."
+                )
+            yield part
+
+
 def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf8") -> TableFile:
     """Open a table, or a folder of Parquet files; separator and encoding matter for CSV only."""
     if path.is_dir():
@@ -80,6 +124,34 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
             "once. Rename one of them."
         )
     return GuardedTable(table)
+
+
+@contextmanager
+def read_carefully(path: Path) -> Iterator[None]:
+    """Read a part of a table; whatever its reader raises becomes an error of ours."""
+    try:
+        with reading(path, mute=True):
+            yield
+    except (LocalMDIError, ImportError):
+        raise
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _unreadable(path, error) from error
+    except ValueError as error:
+        # Arrow's own errors are ValueErrors too.
+        if type(error) is ValueError:
+            raise
+        raise _unreadable(path, error) from error
+    except Exception as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{path.name!r} is not a readable table ({type(error).__name__}: {error!s:.300}). "
+        "Save it again."
+    )
 
 
 def _open(path: Path, *, separator: str | None, encoding: str) -> TableFile:
