@@ -77,9 +77,8 @@ def pages(monkeypatch):
 
     written = []
 
-    def write_report(result, path, **options):
-        written.append({"result": result, "path": path, **options})
+    def write_page(request, path):
+        written.append({"path": path, **vars(request)})
 
-    monkeypatch.setattr(localmdi.report, "write_report", write_report)
-    monkeypatch.setattr(localmdi.report.write, "write_sample", write_report)
+    monkeypatch.setattr(localmdi.report.write, "write_page", write_page)
     return written

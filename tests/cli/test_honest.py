@@ -123,7 +123,8 @@ def test_what_is_said(run, table):
     assert "These values are honest: measured on rows that the trees have not seen." in text
     assert "Unseen rows are predicted with accuracy 0." in text
     assert "; really left on average: 0." in text
-    assert text.endswith(" bits really left\n")
+    assert text.splitlines()[-2].endswith(" bits really left")
+    assert text.endswith("\n  ↑ towards the predicted class, ↓ away from it\n")
     assert "Mean gain of each feature on unseen rows, in bits, with standard errors" in text
     ranked = [line.split()[0] for line in text.splitlines() if " ± " in line]
     assert ranked[:2] == ["dose", "sex"]
@@ -211,7 +212,7 @@ def test_the_report_gets_what_is_shown(run, table, pages):
     importance = page["global_importance"]
     assert (importance.honest, importance.measure, importance.error) == (True, "gain", "sample")
     assert importance.significant().tolist() == [True, True, False, False]
-    assert any("Unseen rows are predicted with accuracy" in note for note in page["notes"])
+    assert page["quality"].sentence().startswith("Unseen rows are predicted with accuracy")
     assert any("two forests, each fitted to half of the rows" in note for note in page["notes"])
 
 

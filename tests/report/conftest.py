@@ -20,7 +20,9 @@ ARGUMENTS = (
 RESET = """() => {
   history.replaceState(null, "", location.pathname);
   byId("tools").reset();
-  Object.assign(state, { sort: "position", descending: false, feature: 0 });
+  Object.assign(state, { sort: "position", descending: false, feature: 0, label: -1, filters: [] });
+  if (byId("class")) byId("class").value = -1;
+  showFilters();
   selectRows();
   showTable();
   showRow(0, false);

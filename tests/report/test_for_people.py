@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from localmdi.report import write_report
-from localmdi.report.write import Whole, write_sample
+from localmdi.report.write import Request, Whole, write_page
 from report.samples import make_result
 
 N_ROWS = 30
@@ -90,12 +90,12 @@ def test_no_row_found_is_said(page):
 def test_a_sample_tells_the_whole(result, tmp_path):
     mean = result.mean().values
     some = result[::3]
-    path = write_sample(
-        some,
-        tmp_path / "page.html",
+    request = Request(
+        result=some,
         whole=Whole(n_rows=N_ROWS, mean=mean),
         global_importance=replace(result.mean(), standard_error=None),
     )
+    path = write_page(request, tmp_path / "page.html")
     page = path.read_text(encoding="utf-8")
     facts = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
     assert ("rows explained", "30") in facts

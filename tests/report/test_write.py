@@ -17,6 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 import localmdi as lm
 from localmdi._text import number_text
 from localmdi.report import write, write_report
+from localmdi.results import PairImportance
 from report.samples import HOSTILE, make_result, unpack, unpack_column, unpack_values, written_data
 
 LIMIT = 2_000_000
@@ -140,7 +141,8 @@ def test_sampled_rows_are_said_and_the_listed_ones_are_there(write_page):
     position = unpack(written_data(page)["rows"]["position"])
     linked = [int(row) for row in re.findall(r'href="#row-(\d+)"', page)]
     lowest = np.argsort(result.values.min(axis=1))[:12]
-    assert sorted(linked) == sorted(lowest)
+    uncertain = np.argsort(-result.residual)[:12]
+    assert sorted(linked) == sorted([*lowest, *uncertain])
     assert set(linked) <= set(position)
     # Spread: no stretch of rows is empty.
     assert np.diff(position, prepend=0, append=500).max() < 3 * 500 / 48
@@ -174,6 +176,23 @@ def test_size_of_numbers(write_page):
     page = write_page(result, prediction=rng.normal(size=1000), target=label)
     assert 1_400_000 < len(page.encode()) <= LIMIT
     assert None not in written_data(page)["rows"]["cells"]
+
+
+def test_size_of_everything_at_once(write_page):
+    rng = np.random.default_rng(0)
+    result = big_result(rng.normal(size=(1000, 100)))
+    result = dataclasses.replace(result, direction=rng.normal(size=(1000, 100)))
+    pairs = PairImportance(
+        rng.normal(size=(1000, 20)),
+        [[i, 50 + i] for i in range(20)],
+        result.feature_names,
+        unit="bits",
+        index="SII",
+        n_trees=9,
+    )
+    chances = rng.dirichlet(np.ones(10), 1000)
+    page = write_page([result, pairs], prediction=chances, target=np.arange(1000) % 10)
+    assert len(page.encode()) <= LIMIT
 
 
 @pytest.mark.parametrize("text", ["<&>" * 50, "\U0001f389" * 150, "word " * 30])
@@ -260,7 +279,7 @@ def test_singular_where_it_is_one(write_page):
     body = re.sub(r"<[^>]+>", " ", text.partition("<body>")[2])
     facts = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text)
     assert facts[:3] == [("row explained", "1"), ("feature", "1"), ("tree", "1")]
-    assert facts[-1] == ("left at the leaves, on average", "1 bit")
+    assert facts[4] == ("left at the leaves, on average", "1 bit")
     assert "1 row has a negative value" in body
     assert "over 1 row: 0 bits" in body
     assert not re.findall(r"\b1\s+(?:rows|features|trees|bits)\b", body)

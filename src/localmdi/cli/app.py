@@ -97,9 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A feature may have any name; a terminal that cannot show it must not end the run.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    given = None if arguments is None else list(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = build_group().main(args=given, prog_name=PROGRAM, standalone_mode=False)
+        code = build_group().main(
+            # The command as it was typed, for the report.
+            args=given,
+            prog_name=PROGRAM,
+            standalone_mode=False,
+            obj=[PROGRAM, *given],
+        )
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else PROGRAM
         _complain(f"{error.format_message()} See {command} --help.")

@@ -13,17 +13,18 @@ from localmdi._criteria import unit_of
 from localmdi._text import cell_number, clean, count, cut, number_text, one_line, with_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from localmdi.cli.explained import Summary
     from localmdi.cli.held_out import Trust
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import Measure
+    from localmdi.typing import FloatArray, Measure
 
 __all__ = [
     "Console",
     "named_files",
+    "show_classes",
     "show_columns",
     "show_files",
     "show_ranking",
@@ -95,8 +96,9 @@ def show_summary(
     about: Mapping[str, Any],
     files: Mapping[str, str],
     trust: Trust | None = None,
+    by_class: bool = False,
 ) -> list[str]:
-    """Return the lines that describe explained rows."""
+    """Return the lines that describe explained rows; `by_class` adds the means of each class."""
     result = summary.result
     importance = None if trust is None else trust.importance
     if importance is None:
@@ -111,6 +113,8 @@ def show_summary(
         *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
         *ranking,
     ]
+    if by_class and summary.by_class is not None:
+        lines += ["", *show_classes(result.feature_names, summary.by_class, unit=result.unit)]
     for row in summary.first:
         told = show_row(row, unit=result.unit, measure=result.measure, honest=result.honest)
         lines += ["", *told]
@@ -190,6 +194,36 @@ def show_ranking(
     return [*lines, *[f"  … and {count(left_out, 'more feature')}"] * (left_out > 0)]
 
 
+def show_classes(
+    names: Sequence[str],
+    by_class: Mapping[Hashable, tuple[int, FloatArray]],
+    *,
+    unit: str,
+    most: int = 8,
+) -> list[str]:
+    r"""Return one line per class: the features that told most about its rows, on average.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = {"yes": (3, np.array([0.25, 0.5])), "no": (1, np.array([0.0, 0.125]))}
+    >>> print(*show_classes(["age", "sex"], found, unit="bits"), sep="\n")
+    Mean uncertainty removed in the rows of each class, in bits
+      yes (3 rows)  sex 0.5000, age 0.2500
+      no (1 row)    sex 0.1250, age 0.0000
+    """
+    named = unit_of(unit)
+    heading = f"Mean {named.quantity} removed in the rows of each class"
+    heads = {label: f"{_short(label)} ({count(n, 'row')})" for label, (n, _) in by_class.items()}
+    width = max(map(len, heads.values()))
+    lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
+    for label, (_, mean) in by_class.items():
+        order = sorted(range(len(names)), key=lambda j: (-abs(mean[j]), j))[: min(most, 4)]
+        told = ", ".join(f"{_short(names[j])} {_number(float(mean[j]))}" for j in order)
+        lines.append(f"  {heads[label]:<{width}}  {told}")
+    return lines
+
+
 def show_row(
     row: Mapping[str, Any],
     *,
@@ -226,20 +260,33 @@ def show_row(
         of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
         before = f"{of_quantity}{_deviation(row['baseline'], unit)} before anything is known"
         lines.append(f"  {_number(row['baseline']):>{width}} {before}")
-    data = row.get("data") or {}
+    data, moves = row.get("data") or {}, row.get("direction")
     for name, amount in zip(names[:most], amounts, strict=False):
         known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
         raised = " (raised it)" if amount < 0 and measure == "drop" else ""
-        lines.append(f"  {_number(amount):>{width}}  {_short(name)}{known}{raised}")
+        arrow = _arrow(moves[name]) if moves else " "
+        lines.append(f"  {_number(amount):>{width}} {arrow}{_short(name)}{known}{raised}")
     if names[most:]:
         together = f"{count(len(names) - most, 'other feature')} together"
-        lines.append(f"  {_number(amounts[-1]):>{width}}  {together}")
+        gap = "   " if moves else "  "
+        lines.append(f"  {_number(amounts[-1]):>{width}}{gap}{together}")
     if "residual" in row:
         what = named.symbol or named.quantity
         left = "really left" if honest else "left"
         number = f"{_number(row['residual']):>{width}}"
         lines.append(f"  {number} {what} {left}")
+    if moves:
+        lines.append(
+            "  ↑ towards the predicted class, ↓ away from it"
+            if unit in ("bits", "gini")
+            else "  ↑ raised the prediction, ↓ lowered it"
+        )
     return lines
+
+
+def _arrow(move: float) -> str:
+    """Return which way a feature pushed the prediction, and a space."""
+    return "↑ " if move > 0 else "↓ " if move < 0 else "  "
 
 
 def _row_head(row: Mapping[str, Any]) -> str:
@@ -247,7 +294,9 @@ def _row_head(row: Mapping[str, Any]) -> str:
     if row.get("target") is not None:
         head.append(f"target {_short(_cell(row['target']))}")
     if row.get("prediction") is not None:
-        head.append(f"predicted {_short(_cell(row['prediction']))}")
+        sure = row.get("sure")
+        share = "" if sure is None or math.isnan(sure) else f" ({sure:.0%} sure)"
+        head.append(f"predicted {_short(_cell(row['prediction']))}{share}")
     return ", ".join(head)
 
 

@@ -7,18 +7,15 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from localmdi._text import count, cut, quote_names
-from localmdi.cli.quality import RunningQuality
-from localmdi.cli.tables.kinds import Kind
+from localmdi._quality import Quality, RunningQuality
+from localmdi._text import quote_names
 from localmdi.cli.tables.model_columns import as_array
 from localmdi.cli.tables.row_selection import Reservoir
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from localmdi._explainer import Explainer, ModelRows
-    from localmdi.cli.console import Console
-    from localmdi.cli.held_out import HeldOutModel
     from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
@@ -26,7 +23,19 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Explained", "Summary", "TableModel", "UnseenCategories"]
+__all__ = [
+    "MOST_CLASSES",
+    "Explained",
+    "Summary",
+    "TableModel",
+    "add_direction",
+    "follow_paths",
+]
+
+# A table by class of more than these is not read by anybody.
+MOST_CLASSES = 20
+# Rows, features and classes whose moves are computed at a time.
+_BLOCK = 1 << 22
 
 # Rounding is far below this share of the impurity.
 _MOST_ERROR = 1e-6
@@ -44,12 +53,15 @@ class Explained:
         Their numbers in the file.
     prediction, target : ndarray or None
         One entry per row.
+    sure : ndarray of float64 or None
+        The share of the predicted class; NaN where it is not known.
     """
 
     result: LocalImportance
     rows: IntArray
     prediction: AnyArray | None = None
     target: AnyArray | None = None
+    sure: FloatArray | None = None
 
     def with_target(self, target: AnyArray) -> Explained:
         """Return the same rows with their targets."""
@@ -59,7 +71,7 @@ class Explained:
         """Return some of the rows."""
         beside = [
             None if column is None else column[positions]
-            for column in (self.prediction, self.target)
+            for column in (self.prediction, self.target, self.sure)
         ]
         data = self.result.data
         chosen = replace(self.result, data=None)[positions]
@@ -86,6 +98,7 @@ class Explained:
             np.concatenate([part.rows for part in parts]),
             _join([part.prediction for part in parts]),
             _join([part.target for part in parts]),
+            _join([part.sure for part in parts]),
         )
 
     def describe(self) -> list[dict[str, Any]]:
@@ -106,9 +119,13 @@ class Explained:
             if result.baseline is not None and result.residual is not None:
                 one["baseline"] = float(np.broadcast_to(result.baseline, len(self.rows))[i])
                 one["residual"] = float(result.residual[i])
-            for noun, column in (("prediction", self.prediction), ("target", self.target)):
+            beside = {"prediction": self.prediction, "target": self.target, "sure": self.sure}
+            for noun, column in beside.items():
                 if column is not None:
                     one[noun] = column[i : i + 1].tolist()[0]
+            if result.direction is not None:
+                moves = result.direction[i].tolist()
+                one["direction"] = dict(zip(result.feature_names, moves, strict=True))
             described.append(one)
         return described
 
@@ -126,9 +143,18 @@ class Summary:
         How many rows drawn at random to keep.
     seed : int
         Of the draw.
+    direct : callable, optional
+        Adds to rows which way each feature pushed the prediction; only rows that are kept need it.
     """
 
-    def __init__(self, *, show: int, sample: int = 0, seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        show: int,
+        sample: int = 0,
+        seed: int = 0,
+        direct: Callable[[Explained], Explained] = lambda part: part,
+    ) -> None:
         self.n_rows = 0
         self.first: list[dict[str, Any]] = []
         self.result: Any = None
@@ -139,17 +165,40 @@ class Summary:
         self._residual = 0.0
         self._reservoir: Reservoir[Explained] | None = None
         self._quality: RunningQuality | None = None
+        self._direct = direct
+        self._classes: dict[Hashable, tuple[int, FloatArray]] | None = None
         if sample:
             self._reservoir = Reservoir(sample, seed=seed, concat=Explained.concat)
 
     def judge(self, *, is_classifier: bool) -> None:
-        """Measure from now on how well rows with a target are predicted."""
+        """Measure from now on how well rows with a target are predicted, and means by class."""
         self._quality = RunningQuality(is_classifier=is_classifier)
+        self._classes = {} if is_classifier else None
 
     @property
-    def quality(self) -> dict[str, float]:
-        """How well the rows are predicted; empty if that is not known."""
-        return {} if self._quality is None else self._quality.describe()
+    def quality(self) -> Quality | None:
+        """How well the rows are predicted; None if that is not known."""
+        return None if self._quality is None else self._quality.result()
+
+    @property
+    def by_class(self) -> dict[Hashable, tuple[int, FloatArray]] | None:
+        """Number of rows and mean importances of each class of the target; None if not known."""
+        if not self._classes or not 2 <= len(self._classes) <= MOST_CLASSES:
+            return None
+        return {label: (n, total / n) for label, (n, total) in self._classes.items()}
+
+    def _add_classes(self, part: Explained) -> None:
+        import numpy as np
+
+        from localmdi._validation import is_missing
+
+        if part.target is None or self._classes is None or len(self._classes) > MOST_CLASSES:
+            return
+        labels = part.target.tolist()
+        for label in dict.fromkeys(one for one in labels if not is_missing(one)):
+            rows = np.array([one == label for one in labels])
+            n, total = self._classes.get(label, (0, 0.0))
+            self._classes[label] = n + int(rows.sum()), total + part.result.values[rows].sum(axis=0)
 
     def add(self, part: Explained) -> None:
         """Add the next rows."""
@@ -157,6 +206,7 @@ class Summary:
 
         if self._quality is not None and part.prediction is not None and part.target is not None:
             self._quality.add(part.prediction, part.target)
+        self._add_classes(part)
         if self.result is None:
             # Only what the rows have in common is needed.
             self.result = replace(part.result, data=None)[:0]
@@ -171,7 +221,8 @@ class Summary:
             _check_sums(self.additivity_error, max(np.abs(levels).max(initial=0.0), left))
         wanted = self._show - len(self.first)
         if wanted > 0:
-            self.first += part.take(np.arange(min(wanted, len(part.rows)))).describe()
+            first = part.take(np.arange(min(wanted, len(part.rows))))
+            self.first += self._direct(first).describe()
         if self._reservoir is not None:
             self._reservoir.add(part, len(part.rows))
 
@@ -198,13 +249,13 @@ class Summary:
         """All rows, for the report of a sample of them."""
         from localmdi.report.write import Whole
 
-        return Whole(self.n_rows, self.mean)
+        return Whole(self.n_rows, self.mean, self.by_class)
 
     def sample(self) -> Explained:
         """Return the rows drawn at random."""
         if self._reservoir is None:
             raise ValueError("the summary has no sample; it was made with sample=0.")
-        return self._reservoir.result()[0]
+        return self._direct(self._reservoir.result()[0])
 
     def describe(self) -> dict[str, Any]:
         """Return what ``--json`` prints about the rows."""
@@ -218,6 +269,15 @@ class Summary:
             "mean_residual": self.mean_residual,
             "additivity_error": None if result.baseline is None else self.additivity_error,
             "mean": dict(zip(result.feature_names, self.mean.tolist(), strict=True)),
+            "by_class": None
+            if self.by_class is None
+            else {
+                str(label): {
+                    "rows": n,
+                    "mean": dict(zip(result.feature_names, mean.tolist(), strict=True)),
+                }
+                for label, (n, mean) in self.by_class.items()
+            },
             "first_rows": self.first,
         }
 
@@ -301,6 +361,13 @@ class TableModel:
         """Return what the model gets for an Arrow table with its columns."""
         return self.columns.read(frame)
 
+    def with_direction(self, part: Explained) -> Explained:
+        """Add which way each feature pushed the prediction, where the model can tell."""
+        return add_direction(part, self.forest, follow=self._follow)
+
+    def _follow(self, frame: Any, rows: IntArray) -> AnyArray:
+        return follow_paths(self.model, self.read(frame), jobs=self._jobs)
+
     def predict(self, frame: Any) -> AnyArray | None:
         """Predict rows; None if that is not wanted, or if the model cannot."""
         from localmdi.forest import Forest
@@ -350,43 +417,47 @@ class TableModel:
         return re.sub(r"^feature (\d+)", name, message)
 
 
-class UnseenCategories:
-    """Counts, column by column, the cells whose category no training row had."""
+def add_direction(
+    part: Explained, forest: Forest, *, follow: Callable[[Any, IntArray], AnyArray]
+) -> Explained:
+    """Add how each feature moved the share of the class, or the number, that is predicted.
 
-    def __init__(self, model: TableModel | HeldOutModel) -> None:
-        import pyarrow as pa
+    Rows stay as they are if they have no prediction or lost their own values on the way, and for
+    boosted trees and several targets. `follow` returns the moves of some rows for every class.
+    """
+    import numpy as np
 
-        from localmdi.forest import SplitKind
+    result, prediction = part.result, part.prediction
+    averages = not forest.boosted and forest.aggregation == "mean"
+    if result.data is None or prediction is None or not averages or not len(part.rows):
+        return part
+    # Of several targets nothing is predicted.
+    labels = None if forest.classes is None else forest.classes[0]
+    step = max(1, _BLOCK // (result.shape[1] * (1 if labels is None else len(labels))))
+    moves = np.empty(result.shape)
+    for start in range(0, len(part.rows), step):
+        some = slice(start, start + step)
+        every = follow(result.data.slice(start, step), part.rows[some])
+        towards = np.zeros(len(every), dtype=np.int64)
+        if labels is not None:
+            towards = (prediction[some, None] == labels[None, :]).argmax(axis=1)
+        moves[some] = np.take_along_axis(every, towards[:, None, None], axis=2)[:, :, 0]
+    return replace(part, result=replace(result, direction=moves, prediction=prediction))
 
-        multiway = bool((model.forest.split_kind == SplitKind.MULTIWAY).any())
-        self._fate = "paths end" if multiway else "they go where the model sends unknown ones"
-        categories = model.forest.categories or ()
-        self._known = {
-            name: pa.array(labels.tolist(), pa.string())
-            for name, labels in zip(model.columns.names, categories, strict=False)
-            if labels is not None and model.columns.kinds[name] == Kind.CATEGORY
-        }
-        self._found: dict[str, tuple[int, Any]] = {}
 
-    def see(self, frame: Any) -> None:
-        """Look at the next rows."""
-        import pyarrow.compute as pc
+def follow_paths(model: Any, X: Any, *, jobs: int) -> AnyArray:
+    """Return how each feature moved what a model of one target predicts, for every class."""
+    from localmdi._explainer import ModelRows
+    from localmdi._validation import count_threads
+    from localmdi.adapters import adapt
+    from localmdi.forest.packing import Packing
+    from localmdi.importance.saabas import prediction_paths
 
-        for name, known in self._known.items():
-            column = frame[name]
-            unseen = column.filter(pc.invert(pc.is_in(column, value_set=known)))
-            if len(unseen):
-                n, example = self._found.get(name, (0, unseen[0].as_py()))
-                self._found[name] = n + len(unseen), example
-
-    def report(self, console: Console) -> None:
-        """Say what was found."""
-        for name, (n, example) in self._found.items():
-            what = "a missing value" if example is None else quote_names([cut(example, 40)])
-            console.note(
-                f"column {quote_names([name])} has {count(n, 'cell')} with categories that the "
-                f"model has never seen, such as {what}; {self._fate} at splits on them."
-            )
+    adapted = adapt(model, values=True)
+    reader = ModelRows(adapted)
+    return prediction_paths(
+        Packing(adapted.forest), reader.read(X), rules=reader.rules, n_threads=count_threads(jobs)
+    )
 
 
 def _check_sums(error: float, level: float) -> None:

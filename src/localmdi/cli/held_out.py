@@ -8,19 +8,18 @@ file tells itself which rows its trees have not seen, if it was fitted to this t
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from localmdi._quality import Quality, quality_of
 from localmdi._text import count
-from localmdi.cli.explained import Explained
-from localmdi.cli.quality import quality_of
+from localmdi.cli.explained import Explained, add_direction, follow_paths
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns
 from localmdi.cli.tables.row_selection import no_rows
 from localmdi.cli.tables.training import fit_forest, target_like
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from localmdi.cli.commands.options import FitSettings, TableSettings
     from localmdi.cli.console import Console
@@ -61,6 +60,20 @@ class Part(NamedTuple):
     held_out: bool
 
 
+class Predicted(NamedTuple):
+    """What is predicted for rows, and how sure the class is: its share."""
+
+    prediction: AnyArray | None = None
+    sure: FloatArray | None = None
+
+    @classmethod
+    def of(cls, expected: FloatArray, classes: AnyArray | None) -> Predicted:
+        """Return the most likely classes, or the numbers."""
+        if classes is None:
+            return cls(expected[:, 0])
+        return cls(classes[expected.argmax(axis=1)], expected.max(axis=1))
+
+
 class Trust(NamedTuple):
     """What is known about unseen rows, to show beside explained ones.
 
@@ -68,27 +81,22 @@ class Trust(NamedTuple):
     ----------
     importance : GlobalImportance or None
         Honest importances of the features; None for plain values.
-    quality : dict of str to float
-        How well rows are predicted; empty if that is not known.
-    unseen : bool
-        Whether the trees have not seen the rows that the quality is of.
+    quality : Quality or None
+        How well rows are predicted; None if that is not known.
     from_table : bool
         Whether plain values come from the rows of the table.
     """
 
     importance: GlobalImportance | None = None
-    quality: Mapping[str, float] = MappingProxyType({})
-    unseen: bool = True
+    quality: Quality | None = None
     from_table: bool = False
 
     @classmethod
-    def of(
-        cls, model: TableModel | HeldOutModel, quality: Mapping[str, float] | None = None
-    ) -> Trust:
+    def of(cls, model: TableModel | HeldOutModel, quality: Quality | None = None) -> Trust:
         """Return what a model knows; `quality` is that of the predictions of the shown rows."""
         if isinstance(model, HeldOutModel):
             return cls(model.importance, model.quality)
-        return cls(quality=quality or {}, unseen=False, from_table=model.from_table)
+        return cls(quality=quality, from_table=model.from_table)
 
     def describe(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -104,15 +112,15 @@ class Trust(NamedTuple):
             }
             lines = zip(*columns.values(), strict=True)
             features = [dict(zip(columns, line, strict=True)) for line in lines]
-        quality = {**self.quality, "unseen": self.unseen} if self.quality else None
-        return {"features": features, "quality": quality}
+        quality = self.quality
+        return {"features": features, "quality": None if quality is None else quality.describe()}
 
     def lines(self) -> list[str]:
         """Return what to say in words.
 
         Examples
         --------
-        >>> Trust(quality={"r2": 0.5}).lines()[1]
+        >>> Trust(quality=Quality({"r2": 0.5}, n_rows=40, unseen=True)).lines()[1]
         'Unseen rows are predicted with R² 0.500.'
         """
         lines = [
@@ -124,26 +132,7 @@ class Trust(NamedTuple):
             else "These values are plain: measured on the rows that the trees learned from, about "
             "which trees know more than about new ones."
         ]
-        quality = self.quality
-        if not quality:
-            return lines
-        if "r2" in quality:
-            measured = f"R² {quality['r2']:.3f}"
-        else:
-            measured = (
-                f"accuracy {quality['accuracy']:.3f} (always the most frequent class: "
-                f"{quality['most_frequent']:.3f})"
-            )
-        if "brier" in quality:
-            measured += f" and Brier score {quality['brier']:.3f}"
-        if self.unseen:
-            lines.append(f"Unseen rows are predicted with {measured}.")
-        else:
-            lines.append(
-                f"These rows are predicted with {measured}; the trees may have learned from them, "
-                "and new rows are then predicted worse."
-            )
-        return lines
+        return lines if self.quality is None else [*lines, self.quality.sentence()]
 
 
 class HeldOutModel:
@@ -160,12 +149,13 @@ class HeldOutModel:
     read : callable
         What the trees get for an Arrow table with these columns.
     predict : callable or None
-        Predicts the rows of such a table with these numbers in the file.
+        Predicts the rows of such a table with these numbers in the file, and says how sure of the
+        class it is.
     measure : {"drop", "gain"}
         What a row's values are.
     jobs : int
         Number of threads.
-    quality : mapping of str to float
+    quality : Quality or None
         How well unseen rows are predicted.
     """
 
@@ -176,10 +166,10 @@ class HeldOutModel:
         *,
         forest: Forest,
         read: Callable[[Any], Any],
-        predict: Callable[[Any, IntArray], AnyArray | None] | None,
+        predict: Callable[[Any, IntArray], Predicted] | None,
         measure: Measure,
         jobs: int,
-        quality: Mapping[str, float] = MappingProxyType({}),
+        quality: Quality | None = None,
     ) -> None:
         import numpy as np
 
@@ -215,7 +205,26 @@ class HeldOutModel:
             result = type(other).concat([result, other])[np.argsort(place)]
         if not self.columns.transformed:
             result = replace(result, data=frame)
-        return Explained(result, rows, self._predict(frame, rows) if self._predict else None)
+        said = self._predict(frame, rows) if self._predict else Predicted()
+        return Explained(result, rows, said.prediction, sure=said.sure)
+
+    def with_direction(self, part: Explained) -> Explained:
+        """Add which way each feature pushed the prediction, in trees that have not seen the row.
+
+        Trees of a model with bootstrap count all, as they do when the model predicts.
+        """
+        return add_direction(part, self.forest, follow=self._follow)
+
+    def _follow(self, frame: Any, rows: IntArray) -> AnyArray:
+        import numpy as np
+
+        member = np.stack([np.isin(rows, part.rows) for part in self._parts], axis=1)
+        member |= ~member.any(axis=1, keepdims=True)
+        weight = member / member.sum(axis=1, keepdims=True)
+        X = self._read(frame)
+        moves = [follow_paths(part.model, X, jobs=self._jobs) for part in self._parts]
+        mean: AnyArray = np.einsum("ij,jikl->ikl", weight, np.stack(moves))
+        return mean
 
     def _explain(self, part: Part, at: Any = None) -> LocalImportance:
         import numpy as np
@@ -337,20 +346,19 @@ def fit_halves(
         mean: FloatArray = np.einsum("ij,ijk->ik", weight, expected)
         return mean
 
-    def predict_rows(frame: Any, rows: IntArray) -> AnyArray:
-        mean = expect(frame, rows)
-        found: AnyArray = mean[:, 0] if classes is None else classes[mean.argmax(axis=1)]
-        return found
-
     return HeldOutModel(
         parts,
         ModelColumns(tuple(frame.column_names), training.kinds),
         forest=fitted[0].forest_,
         read=lambda frame: frame,
-        predict=predict_rows if predict else None,
+        predict=(lambda frame, rows: Predicted.of(expect(frame, rows), classes))
+        if predict
+        else None,
         measure=measure,
         jobs=settings.jobs,
-        quality=quality_of(target.values, expect(frame, training.rows), classes=classes),
+        quality=quality_of(
+            target.values, expect(frame, training.rows), classes=classes, unseen=True
+        ),
     )
 
 
@@ -382,7 +390,7 @@ def use_out_of_bag(
             predict=_predict_out_of_bag(model, part, expected=expected),
             measure=measure,
             jobs=settings.jobs,
-            quality=quality_of(part.y, expected, classes=_labels(model)),
+            quality=quality_of(part.y, expected, classes=_labels(model), unseen=True),
         )
     except (LocalMDIError, ValueError) as error:
         console.note(f"plain values, because honest ones are not possible: {error}")
@@ -400,22 +408,25 @@ def _labels(model: TableModel) -> AnyArray | None:
 
 def _predict_out_of_bag(
     model: TableModel, part: Part, *, expected: FloatArray
-) -> Callable[[Any, IntArray], AnyArray | None]:
+) -> Callable[[Any, IntArray], Predicted]:
     """Return a function that predicts a row by the trees that have not seen it."""
     import numpy as np
 
-    labels = _labels(model)
-    known = expected[:, 0] if labels is None else labels[expected.argmax(axis=1)]
+    known = Predicted.of(expected, _labels(model))
 
-    def predict(frame: Any, rows: IntArray) -> AnyArray | None:
+    def predict(frame: Any, rows: IntArray) -> Predicted:
         found = model.predict(frame)
-        if found is None:
-            return None
+        if found is None or known.prediction is None:
+            return Predicted()
         place = np.searchsorted(part.rows, rows)
         held = np.isin(rows, part.rows)
-        found = found.astype(np.result_type(found.dtype, known.dtype))
-        found[held] = known[place[held]]
-        return found
+        found = found.astype(np.result_type(found.dtype, known.prediction.dtype))
+        found[held] = known.prediction[place[held]]
+        if known.sure is None:
+            return Predicted(found)
+        sure = np.full(len(rows), np.nan)
+        sure[held] = known.sure[place[held]]
+        return Predicted(found, sure)
 
     return predict
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from localmdi._quality import Quality
     from localmdi.cli.explained import Explained
     from localmdi.forest import Forest
     from localmdi.report.write import Whole
@@ -172,26 +173,42 @@ def write_page(
     global_importance: GlobalImportance | None,
     title: str,
     notes: Sequence[str],
+    seed: int,
     whole: Whole | None = None,
+    quality: Quality | None = None,
 ) -> None:
     """Write the report of these rows, which have the numbers that they have in the file.
 
-    `whole` describes all explained rows, if these are some of them.
+    `whole` describes all explained rows, of which these may be some; `quality` the predictions.
     """
-    from localmdi.report import write, write_report
+    from localmdi.report import write
 
-    result = replace(part.result, row_labels=part.rows)
-    content: dict[str, Any] = {
-        "global_importance": global_importance,
-        "prediction": None if part.prediction is None else part.prediction.tolist(),
-        "target": None if part.target is None else part.target.tolist(),
-        "title": title,
-        "notes": tuple(notes),
-    }
-    if whole is not None and len(result) < whole.n_rows:
-        write.write_sample(result, path, whole=whole, **content)
-    else:
-        write_report(result, path, max_shape=(REPORT_ROWS, _REPORT_FEATURES), **content)
+    request = write.Request(
+        result=replace(part.result, row_labels=part.rows),
+        global_importance=global_importance,
+        prediction=None if part.prediction is None else part.prediction.tolist(),
+        target=None if part.target is None else part.target.tolist(),
+        sure=part.sure,
+        title=title,
+        notes=tuple(notes),
+        max_shape=(REPORT_ROWS, _REPORT_FEATURES),
+        whole=whole,
+        quality=quality,
+        origin=_origin(seed),
+    )
+    write.write_page(request, path)
+
+
+def _origin(seed: int) -> dict[str, str]:
+    """Return the command of this process as it was typed, and the seed."""
+    import shlex
+
+    import click
+
+    context = click.get_current_context(silent=True)
+    typed = None if context is None else context.find_root().obj
+    command = {} if typed is None else {"command": shlex.join(typed)}
+    return {**command, "seed": str(seed)}
 
 
 def global_importance_of(forest: Forest, result: LocalImportance) -> GlobalImportance | None:

@@ -147,13 +147,14 @@ class FittedColumns:
         return sum(column is None for column in self.columns)
 
 
-def fit_columns(columns: Sequence[Sequence[Any]]) -> FittedColumns:
+def fit_columns(columns: Sequence[Sequence[Any]], *, beside: Any = None) -> FittedColumns:
     """Encode columns of equal length, the most important first, within the page's budget.
 
     Long text is cut, the shorter the less room there is; if that is not enough, the last columns
-    are left out.
+    are left out. What stands `beside` them, JSON values, takes its part of the room.
     """
-    budget = max(_ALWAYS_ALLOWED, int(_BYTES_PER_CELL * sum(map(len, columns))))
+    room = int(_BYTES_PER_CELL * sum(map(len, columns)))
+    budget = max(_ALWAYS_ALLOWED, room - _size(beside))
     read = [read_column(column) for column in columns]
     for limit in _TEXT_LIMITS:
         encoded = [encode_column(column, limit) for column in read]
@@ -167,7 +168,7 @@ def fit_columns(columns: Sequence[Sequence[Any]]) -> FittedColumns:
     return FittedColumns(tuple(kept), limit)
 
 
-def _size(column: dict[str, Any]) -> int:
+def _size(column: Any) -> int:
     """Count the bytes in the page, where each of <, > and & is escaped in six characters."""
     text = json.dumps(column, ensure_ascii=False)
     return len(text.encode("utf-8")) + 5 * sum(text.count(character) for character in "<>&")

@@ -22,6 +22,8 @@ from localmdi.results.fields import dense
 from localmdi.results.own_data import take_own
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from localmdi.results import LocalImportance
     from localmdi.typing import FloatArray, IntArray
 
@@ -30,6 +32,7 @@ __all__ = [
     "collect_rows",
     "list_items",
     "own_values",
+    "pack_floats",
     "row_labels",
     "row_numbers",
     "sample_rows",
@@ -106,13 +109,15 @@ def collect_rows(
     features: IntArray,
     prediction: list[Any] | None,
     target: list[Any] | None,
+    beside: Mapping[str, Any],
 ) -> RowData:
-    """Return what the page shows of these rows and features."""
+    """Return what the page shows of these rows and features, and of `beside`, JSON values."""
     values = dense(result.values[rows][:, features])
     cells = own_values(result, rows, columns=features)
     about = [row_labels(result, rows)]
     about += [[given[row] for row in rows] for given in (prediction, target) if given is not None]
-    fitted = fit_columns([*about, *(cells or [])])
+    beside = {**beside, "direction": _directions(result, rows, features=features)}
+    fitted = fit_columns([*about, *(cells or [])], beside=beside)
     shown = iter(fitted.columns)
     unit = unit_of(result.unit)
     hidden = result.values[rows].sum(axis=1) - values.sum(axis=1)
@@ -128,14 +133,19 @@ def collect_rows(
         "cells": None if cells is None else list(shown),
         "values": encode_values(values),
         "errors": _errors(result, rows, features=features),
-        "direction": _directions(result, rows, features=features),
         "of_classes": result.unit in ("bits", "gini"),
         "n_hidden": result.shape[1] - len(features),
-        "hidden": _packed(hidden) if len(features) < result.shape[1] else None,
+        "hidden": pack_floats(hidden) if len(features) < result.shape[1] else None,
         "baseline": _levels_of(result.baseline, rows, n_rows=len(result)),
         "residual": _levels_of(result.residual, rows, n_rows=len(result)),
+        **beside,
     }
     return RowData(content, fitted, has_own_values=cells is not None)
+
+
+def pack_floats(numbers: FloatArray) -> dict[str, str]:
+    """Return numbers, packed, with the seven digits that a page needs."""
+    return pack(np.asarray(numbers).astype(np.float32))
 
 
 def list_items(values: Any) -> list[Any]:
@@ -209,18 +219,19 @@ def _errors(
 def _directions(
     result: LocalImportance, rows: IntArray, *, features: IntArray
 ) -> dict[str, str] | None:
-    """Return which way each feature pushed, feature by feature: 0 away, 1 neither, 2 towards."""
+    """Return which way each feature pushed, feature by feature: 0 away, 1 neither, 2 towards.
+
+    Four of them are in a byte, the first in its lowest bits.
+    """
     if result.direction is None:
         return None
-    moves = dense(result.direction[rows][:, features])
-    return pack((np.sign(np.nan_to_num(moves)) + 1).T.astype(np.uint8))
+    moves = np.sign(np.nan_to_num(dense(result.direction[rows][:, features]))) + 1
+    codes = np.zeros((-(-moves.size // 4), 4), dtype=np.uint8)
+    codes.ravel()[: moves.size] = moves.T.ravel()
+    return pack((codes << np.array([0, 2, 4, 6], dtype=np.uint8)).sum(axis=1, dtype=np.uint8))
 
 
 def _levels_of(
     level: float | FloatArray | None, rows: IntArray, *, n_rows: int
 ) -> dict[str, str] | None:
-    return None if level is None else _packed(np.broadcast_to(level, n_rows)[rows])
-
-
-def _packed(numbers: FloatArray) -> dict[str, str]:
-    return pack(np.asarray(numbers).astype(np.float32))
+    return None if level is None else pack_floats(np.broadcast_to(level, n_rows)[rows])

@@ -1,43 +1,48 @@
 """The sections of a page that need no script, each computed from all rows of the result.
 
-What was explained, how to read it, the global importances, the most negative values, and whether
-it all adds up. Results of measures whose values do not telescope have no baseline and no residual;
-their sections say so instead of naming levels.
+What was explained, how good the predictions are, how to read the values, the global importances,
+whether it all adds up, and how it was made. Results of measures whose values do not telescope have
+no baseline and no residual; their sections say so instead of naming levels.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from localmdi._criteria import unit_of
-from localmdi._text import cell_number, clean, count, cut, number_text, quote_names, with_unit
+from localmdi._text import clean, count, number_text, quote_names, with_unit
 from localmdi._validation import is_missing
-from localmdi.report.json_columns import MAX_TEXT, value_text
-from localmdi.report.row_data import own_values, row_labels, row_numbers, short_names
+from localmdi.report.row_data import own_values, short_names
 from localmdi.results.own_data import too_many_values
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from localmdi._quality import Quality
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Check",
+    "Figure",
     "ImportanceLine",
-    "NegativeLine",
-    "NegativeValues",
     "Whole",
     "check_additivity",
     "facts",
-    "find_negative",
     "find_noise",
     "how_to_read",
     "importance_lines",
-    "negative_lines",
+    "origin",
+    "quality_figures",
+    "quality_source",
     "suspicious_columns",
 ]
 
+_PROGRAM = __name__.partition(".")[0]
 # Differences below this share of the numbers compared are rounding.
 _ROUNDING = 1e-9
 # The features whose values are looked at for being names of the rows.
@@ -53,10 +58,13 @@ class Whole(NamedTuple):
         How many there are.
     mean : ndarray of float64, shape (n_features,)
         The mean of their values.
+    by_class : mapping of label to number of rows and mean, or None
+        The same for the rows of each class of the target.
     """
 
     n_rows: int
     mean: FloatArray
+    by_class: Mapping[Hashable, tuple[int, FloatArray]] | None = None
 
     @classmethod
     def of(cls, result: LocalImportance) -> Whole:
@@ -213,78 +221,84 @@ def find_noise(overall: GlobalImportance) -> BoolArray:
     return ~overall.significant() if tested else np.zeros(len(overall), dtype=bool)
 
 
-class NegativeValues(NamedTuple):
-    """The rows with the most negative values, most negative first, and how many rows have one."""
+class Figure(NamedTuple):
+    """A figure of merit: its value, what it is, and what to compare it with."""
 
-    rows: IntArray
-    features: IntArray
-    values: FloatArray
-    n_rows: int
-
-
-class NegativeLine(NamedTuple):
-    """One row with a negative value; `about` tells its target and prediction."""
-
-    position: int
-    label: str
+    value: str
     name: str
-    cell: str | None
-    amount: str
-    about: str
+    beside: str
 
 
-def find_negative(result: LocalImportance, k: int) -> NegativeValues:
-    """Return row, feature and value for the k rows with the most negative values.
-
-    Every row counts once, with its most negative value. CSR values are not made dense.
+def quality_figures(quality: Quality) -> list[Figure]:
+    """Return how good the predictions are, for people who know no score by name.
 
     Examples
     --------
-    >>> from localmdi.results import LocalImportance
-    >>> result = LocalImportance(np.array([[0.5, -0.25], [-0.75, 1.0], [0.25, 0.0]]), 1.0,
-    ...     residual=np.array([0.75, 0.75, 0.75]), unit="bits", feature_names=("a", "b"), n_trees=1)
-    >>> found = find_negative(result, 5)
-    >>> found.rows, found.features, found.values
-    (array([1, 0]), array([0, 1]), array([-0.75, -0.25]))
+    >>> from localmdi._quality import Quality
+    >>> quality_figures(Quality({"accuracy": 0.9, "most_frequent": 0.6}, n_rows=100))[0]
+    Figure(value='90.0%', name='predicted right', beside='always the most frequent class: 60.0%')
     """
-    lowest = result.values.min(axis=1)
-    if not isinstance(lowest, np.ndarray):
-        lowest = lowest.toarray().ravel()
-    lowest = np.nan_to_num(lowest)
-    largest = abs(result.values).max()
-    negative = np.flatnonzero(lowest < -_ROUNDING * np.nan_to_num(largest))
-    rows = negative[np.argsort(lowest[negative], kind="stable")][:k]
-    features = np.array([_argmin(result.values[[row]]) for row in rows], dtype=np.int64)
-    return NegativeValues(rows, features, lowest[rows], n_rows=len(negative))
-
-
-def negative_lines(
-    result: LocalImportance,
-    negative: NegativeValues,
-    *,
-    prediction: list[Any] | None,
-    target: list[Any] | None,
-) -> list[NegativeLine]:
-    """Return the rows with the most negative values as text."""
-    labels = row_labels(result, negative.rows)
-    numbers = row_numbers(result, negative.rows)
-    lines = []
-    for i, row in enumerate(negative.rows.tolist()):
-        feature = negative.features[i : i + 1]
-        cells = own_values(result, negative.rows[i : i + 1], columns=feature)
-        known = [("target", target), ("predicted", prediction)]
-        about = [f"{word} {_cell_text(given[row])}" for word, given in known if given is not None]
-        lines.append(
-            NegativeLine(
-                int(numbers[i]),
-                _cell_text(labels[i]),
-                short_names(result, feature)[0],
-                None if cells is None else _cell_text(cells[0][0]),
-                with_unit(number_text(-negative.values[i], 3), clean(unit_of(result.unit).symbol)),
-                about=", ".join(about),
+    figures = quality.figures
+    if quality.of_classes:
+        found = [
+            Figure(
+                _percent(figures["accuracy"]),
+                "predicted right",
+                f"always the most frequent class: {_percent(figures['most_frequent'])}",
             )
+        ]
+        if "brier" in figures:
+            found.append(
+                Figure(
+                    f"{figures['brier']:.3f}",
+                    "Brier score: how far the stated chances are from the truth",
+                    "0 is perfect; always stating how frequent each class is: "
+                    f"{figures['brier_frequencies']:.3f}",
+                )
+            )
+        return found
+    return [
+        Figure(
+            number_text(figures["r2"], 3),
+            "R²: the share of the differences between rows that is predicted",
+            "1 is perfect; always stating the mean: 0",
+        ),
+        Figure(
+            number_text(figures["error"], 3),
+            "typical error (root mean square), in the unit of the target",
+            f"always stating the mean: {number_text(figures['spread'], 3)}",
+        ),
+    ]
+
+
+def quality_source(quality: Quality) -> str:
+    """Return on which rows the predictions were judged."""
+    rows = count(quality.n_rows, "row")
+    if quality.unseen:
+        return (
+            f"Measured on {rows} that the trees have not seen: this is what to expect of new rows."
         )
-    return lines
+    return (
+        f"Measured on {rows}. If the trees have learned from these rows, new ones are predicted "
+        "worse."
+    )
+
+
+def origin(result: LocalImportance, given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what is needed to make the page again: what the caller knows, and versions."""
+    kind = f"{'honest' if result.honest else 'plain'} {result.measure}s"
+    trees = count(result.n_trees, "tree") if result.n_trees else "infinitely many trees"
+    unit = unit_of(result.unit)
+    values = f"{kind} of {trees}, in {clean(unit.symbol or unit.quantity)}"
+    values += "" if result.method is None else f", {clean(result.method)}"
+    versions = {name: version(name) for name in (_PROGRAM, "numpy", "scikit-learn")}
+    told = ", ".join(f"{name} {number}" for name, number in versions.items())
+    known = [(name, clean(text)) for name, text in given.items()]
+    return [*known, ("values", values), ("versions", f"{told}, Python {platform.python_version()}")]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
 
 
 class Check(NamedTuple):
@@ -367,10 +381,6 @@ def _check_mean(
     )
 
 
-def _argmin(row: object) -> int:
-    return int(np.argmin(np.asarray(row.toarray() if hasattr(row, "toarray") else row)))
-
-
 def _number_text(value: float) -> str:
     return number_text(float(value))
 
@@ -381,9 +391,3 @@ def _amount(value: float, unit: str) -> str:
 
 def _gap(value: float, unit: str) -> str:
     return with_unit(number_text(value, 2), clean(unit_of(unit).symbol))
-
-
-def _cell_text(value: Any) -> str:
-    if is_missing(value):
-        return "missing"
-    return cell_number(value) if isinstance(value, float) else cut(value_text(value), MAX_TEXT)

@@ -1,11 +1,11 @@
-"""`write_report`: check the arguments, put the page together, write it."""
+"""`write_report`: check what is asked for, and write the page."""
 
 from __future__ import annotations
 
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,39 +13,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localmdi._atomic import write_atomically
-from localmdi._criteria import unit_of
-from localmdi._text import clean, count
-from localmdi.report.charts import bar_chart, beeswarm_chart
-from localmdi.report.page import render
-from localmdi.report.row_data import collect_rows, list_items, sample_rows
-from localmdi.report.sections import (
-    Whole,
-    check_additivity,
-    facts,
-    find_negative,
-    find_noise,
-    how_to_read,
-    importance_lines,
-    negative_lines,
-    suspicious_columns,
+from localmdi._quality import Quality, RunningQuality, quality_of
+from localmdi._text import count, quote_names
+from localmdi._validation import is_missing
+from localmdi.report.page import compose
+from localmdi.report.row_data import list_items
+from localmdi.report.sections import Whole
+from localmdi.results import (
+    ClassImportance,
+    GlobalImportance,
+    LocalImportance,
+    PairImportance,
 )
-from localmdi.results import GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi.typing import ArrayLike, IntArray, Measure
+    from localmdi.typing import ArrayLike, FloatArray
 
-__all__ = ["Whole", "write_report", "write_sample"]
+__all__ = ["Request", "Whole", "write_page", "write_report"]
 
-_TITLE = "What each feature told, row by row"
 _LIBRARIES = ("jinja2", "altair", "vl_convert")
-_CHARTED = 20
-_LISTED_NEGATIVE = 12
 
 
 def write_report(
-    result: LocalImportance,
+    result: LocalImportance | Sequence[LocalImportance | ClassImportance | PairImportance],
     path: str | os.PathLike[str],
     *,
     global_importance: GlobalImportance | None = None,
@@ -57,24 +49,30 @@ def write_report(
 ) -> Path:
     """Write one HTML file that shows a result; it needs no network and no other file.
 
-    The page has the global importances, a beeswarm, a table of rows to search and sort, each row's
-    way from root to leaf, the rows in which a feature raised the uncertainty, and a check that
-    everything adds up. For measures whose values do not add up to a total per row (`baseline` is
-    None) it shows the values alone.
+    The page says how good the predictions are and which features matter, overall, for each class
+    and from row to row. It has a table of rows to search and sort, each row's way from root to leaf
+    with the rows most like it, the rows that stay uncertain, and a check that everything adds up.
+    For measures whose values do not add up to a total per row (`baseline` is None) it shows the
+    values alone.
 
     Parameters
     ----------
-    result : LocalImportance
-        What to show. Its `data` are the rows' own values, if it kept them.
+    result : LocalImportance, or list of results of the same rows
+        What to show. Its `data` are the rows' own values, if it kept them. In a list, a
+        ClassImportance (``local_mdi(..., by_class=True)``) adds the importances by class, and a
+        PairImportance (`local_interactions`) those of pairs of features.
     path : str or path-like
         The file; an existing one is replaced once the new one is complete. Its folder must exist.
     global_importance : GlobalImportance, optional
         The forest's global importances, from `global_mdi` or `honest_global_mdi`; default: the
         mean over the rows. Features of honest importances that cannot be told from noise are grey.
     prediction, target : sequence of length n_rows, optional
-        What the model predicts for every row and what is true: numbers or labels. A result of
-        ``local_mdi(..., direction=True)`` knows its prediction, and the page shows which way each
-        feature pushed it.
+        What the model predicts for every row and what is true: numbers or labels. With both the
+        page says how good the predictions are: pass those of rows that the model has not seen.
+        `prediction` may also hold the chances of the classes, of shape (n_rows, n_classes): a frame
+        whose columns are the classes, or an array with the classes of `target` in sorted order.
+        A result of ``local_mdi(..., direction=True)`` knows its prediction, and the page shows
+        which way each feature pushed it.
     title : str, optional
         The page's title.
     notes : iterable of str, optional
@@ -100,185 +98,105 @@ def write_report(
     ...     "<title>One row</title>" in path.read_text(encoding="utf-8")
     True
     """
-    return _write(
-        path,
-        _Request(
-            result,
-            global_importance,
-            {"prediction": prediction, "target": target},
-            title,
-            notes,
-            max_shape,
-        ),
+    request = Request(
+        **_read_results(result),
+        global_importance=global_importance,
+        prediction=prediction,
+        target=target,
+        title=title,
+        notes=notes,
+        max_shape=max_shape,
     )
+    return write_page(request, path)
 
 
-def write_sample(
-    result: LocalImportance,
-    path: str | os.PathLike[str],
-    *,
-    whole: Whole,
-    global_importance: GlobalImportance | None = None,
-    prediction: ArrayLike | Sequence[object] | None = None,
-    target: ArrayLike | Sequence[object] | None = None,
-    title: str | None = None,
-    notes: Iterable[str] = (),
-) -> Path:
-    """Write the page of a sample of the explained rows; it says so, and checks the whole."""
-    beside = {"prediction": prediction, "target": target}
-    request = _Request(result, global_importance, beside, title, notes, whole=whole)
-    return _write(path, request)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request:
+    """What a page is to show.
 
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    """What `write_report` was given; `whole` if the result is a sample."""
+    The first fields are those of `write_report`. The command line knows more: `sure` is the share
+    of the predicted class in each row, `whole` describes all rows if the result is a sample,
+    `quality` judges the predictions of all of them, and `origin` says how to make the page again.
+    """
 
     result: LocalImportance
-    overall: GlobalImportance | None
-    beside: Mapping[str, Any]
-    title: str | None
-    notes: Any
+    global_importance: GlobalImportance | None = None
+    prediction: Any = None
+    target: Any = None
+    title: Any = None
+    notes: Any = ()
     max_shape: Any = (1000, 100)
+    by_class: ClassImportance | None = None
+    pairs: PairImportance | None = None
+    sure: FloatArray | None = None
     whole: Whole | None = None
+    quality: Quality | None = None
+    origin: Mapping[str, str] = field(default_factory=dict)
 
 
-def _write(path: str | os.PathLike[str], request: _Request) -> Path:
-    result = request.result
-    _check_result(result)
-    _check_global(request.overall, result)
-    beside = dict(request.beside)
-    if beside["prediction"] is None:
-        beside["prediction"] = result.prediction
-    known = {
-        name: _check_column(name, values, n_rows=len(result)) for name, values in beside.items()
-    }
-    limits = _check_shape(request.max_shape)
-    heading = _check_strings("title", [_TITLE if request.title is None else request.title])[0]
-    lines = _check_strings("notes", request.notes)
+def write_page(request: Request, path: str | os.PathLike[str]) -> Path:
+    """Write the page that is asked for."""
+    request = _check_request(request)
     _check_folder(path)
     _check_libraries()
-    content = {"title": clean(heading), "notes": [clean(line) for line in lines]}
     with write_atomically(path) as temporary:
-        page = _compose(request, known=known, limits=limits, content=content)
-        temporary.write_text(page, encoding="utf-8", newline="\n")
+        temporary.write_text(compose(request), encoding="utf-8", newline="\n")
     return Path(path)
 
 
-def _compose(
-    request: _Request,
-    *,
-    known: dict[str, Any],
-    limits: tuple[int, int],
-    content: dict[str, Any],
-) -> str:
-    result, overall = request.result, request.overall
-    whole = request.whole or Whole.of(result)
-    shown = replace(result.mean(), values=whole.mean) if overall is None else overall
-    negative = find_negative(result, min(_LISTED_NEGATIVE, limits[0]))
-    rows = sample_rows(len(result), limits[0], keep=negative.rows)
-    # Honest values below zero are noise.
-    strength = shown.values if shown.honest else np.abs(shown.values)
-    features = np.argsort(-strength, kind="stable")[: limits[1]]
-    data = collect_rows(result, rows, features=features, **known)
-    lines = importance_lines(result, shown, features=features)
-    unit = unit_of(result.unit)
-    notices = _notices(result, rows, features=features, n_rows=whole.n_rows)
-    notices += suspicious_columns(result)
-    if result.note is not None:
-        notices.insert(0, clean(f"{result.note[:1].upper()}{result.note[1:]}"))
-    content |= {
-        "symbol": clean(unit.symbol),
-        "quantity": unit.quantity,
-        "has_levels": result.baseline is not None,
-        "facts": facts(result, whole.n_rows),
-        "reading": how_to_read(result),
-        "notices": [*notices, *data.notices()],
-        "importances": lines,
-        "has_errors": any(line.error for line in lines),
-        "has_noise": any(line.is_noise for line in lines),
-        "has_grey_bars": any(line.is_noise for line in lines[:_CHARTED]),
-        "over_trees": shown.error == "trees",
-        "honest": result.honest,
-        "is_gain": shown.honest and shown.measure == "gain",
-        "is_mean_of_rows": overall is None,
-        "n_charted": min(_CHARTED, len(features)),
-        "n_features": result.shape[1],
-        "negative": negative_lines(result, negative, **known),
-        "n_negative": negative.n_rows,
-        "is_sample": len(result) < whole.n_rows,
-        "additivity": check_additivity(result, overall, whole=whole),
-    }
-    charts = _charts(result, shown, features=features[:_CHARTED], names=data.content["names"])
-    return render(content, charts=charts, rows=data.content)
-
-
-def _charts(
-    result: LocalImportance, shown: GlobalImportance, *, features: IntArray, names: list[str]
-) -> dict[str, Any]:
-    unit = unit_of(result.unit)
-    measure: Measure = "gain" if result.baseline is None else "drop"
-    errors = None if shown.standard_error is None else shown.standard_error[features]
-    return {
-        "bar": bar_chart(
-            names[:_CHARTED],
-            shown.values[features],
-            errors=errors,
-            noise=find_noise(shown)[features],
-            title=_axis_title(shown),
-        ),
-        "beeswarm": beeswarm_chart(
-            names[:_CHARTED],
-            title=clean(unit.value_label(measure, honest=result.honest)),
-        ),
-    }
-
-
-def _axis_title(shown: GlobalImportance) -> str:
-    unit = unit_of(shown.unit)
-    if shown.honest:
-        return clean(unit.value_label(shown.measure, honest=True))
-    return f"global importance ({clean(unit.symbol or unit.quantity)})"
-
-
-def _notices(
-    result: LocalImportance, rows: IntArray, *, features: IntArray, n_rows: int
-) -> list[str]:
-    """Return sentences on the rows and features that are left out."""
-    n_features = result.shape[1]
-    lines = []
-    if len(rows) < n_rows:
-        how = ", spread evenly over their order" if len(result) == n_rows else ", drawn at random"
-        lines.append(
-            f"The page shows a sample of {len(rows):,} of {count(n_rows, 'row')}{how}; the "
-            "importances are of all rows."
-        )
-    if len(features) < n_features:
-        most = "" if len(features) == 1 else f"{len(features):,} "
-        lines.append(
-            f"The page shows the {most}most important of {count(n_features, 'feature')}; the "
-            "others appear as one sum where a row is shown in detail."
-        )
-    return lines
-
-
-def _check_libraries() -> None:
-    absent = [name for name in _LIBRARIES if find_spec(name) is None]
-    if absent:
-        raise ImportError(f'a report needs {", ".join(absent)}: pip install "localmdi[app]"')
-
-
-def _check_result(result: object) -> None:
-    if not isinstance(result, LocalImportance):
+def _read_results(given: Any) -> dict[str, Any]:
+    """Return a result, or several of the same rows, under the names that a `Request` has."""
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    kinds = {"result": LocalImportance, "by_class": ClassImportance, "pairs": PairImportance}
+    found: dict[str, Any] = {}
+    for one in listed:
+        name = next((name for name, kind in kinds.items() if isinstance(one, kind)), None)
+        if name is None or name in found:
+            what = "two of one kind" if name else type(one).__name__
+            raise TypeError(
+                f"result must be a LocalImportance; got {what}. Pass what local_mdi returned, or a "
+                "list of it and at most one ClassImportance and one PairImportance."
+            )
+        found[name] = one
+    if "result" not in found and "by_class" in found:
+        found["result"] = found["by_class"].total()
+    if "result" not in found:
         raise TypeError(
-            f"result must be a LocalImportance; got {type(result).__name__}. "
-            "Pass what local_mdi returned."
+            "result must be a LocalImportance; got none in the list. Put what local_mdi returned "
+            "before the others."
         )
+    return found
+
+
+def _check_request(request: Request) -> Request:
+    """Return the request with checked fields: lists for columns, and the quality if it is known."""
+    result = request.result
     if 0 in result.shape:
         raise ValueError(
             f"a report needs at least one row and one feature; got shape {result.shape}. "
             "Explain some rows first."
         )
+    _check_global(request.global_importance, result)
+    for also in (request.by_class, request.pairs):
+        if also is not None:
+            _check_also(also, result)
+    target = _check_column("target", request.target, n_rows=len(result))
+    said = result.prediction if request.prediction is None else request.prediction
+    known: dict[str, Any] = {"target": target}
+    if _is_table(said):
+        known |= _read_chances(said, target, n_rows=len(result))
+    else:
+        known["prediction"] = _check_column("prediction", said, n_rows=len(result))
+        known["quality"] = _judge(result, prediction=known["prediction"], target=target)
+    if request.quality is not None:
+        known["quality"] = request.quality
+    return replace(
+        request,
+        **known,
+        max_shape=_check_shape(request.max_shape),
+        title=None if request.title is None else _check_strings("title", [request.title])[0],
+        notes=_check_strings("notes", request.notes),
+    )
 
 
 def _check_global(given: object, result: LocalImportance) -> None:
@@ -303,7 +221,99 @@ def _check_global(given: object, result: LocalImportance) -> None:
         )
 
 
-def _check_column(field: str, values: Any, *, n_rows: int) -> list[Any] | None:
+def _check_also(also: ClassImportance | PairImportance, result: LocalImportance) -> None:
+    """Refuse values by class or by pairs that are of other rows, features or units."""
+    name = type(also).__name__
+    advice = "Pass results of the same model and the same rows."
+    if also.values.shape[0] != len(result):
+        raise ValueError(
+            f"a {name} must have the rows of the LocalImportance beside it; got "
+            f"{also.values.shape[0]:,} for {count(len(result), 'row')}. {advice}"
+        )
+    if also.feature_names != result.feature_names or also.unit != result.unit:
+        raise ValueError(
+            f"a {name} must have the features and the unit of the LocalImportance beside it; got "
+            f"{reprlib.repr(also.feature_names)} in {also.unit} for "
+            f"{reprlib.repr(result.feature_names)} in {result.unit}. {advice}"
+        )
+
+
+def _is_table(values: Any) -> bool:
+    shape = getattr(values, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def _read_chances(chances: Any, target: list[Any] | None, *, n_rows: int) -> dict[str, Any]:
+    """Return the predicted classes, how sure each is, and how good they are."""
+    columns = getattr(chances, "columns", None)
+    table = np.asarray(chances, dtype=np.float64)
+    if len(table) != n_rows:
+        raise ValueError(
+            f"prediction must have one line per row; got {len(table):,} for "
+            f"{count(n_rows, 'row')}. Pass the prediction of exactly these rows."
+        )
+    true = [] if target is None else [label for label in target if not is_missing(label)]
+    if columns is not None:
+        labels = list_items(columns)
+    elif target is not None:
+        labels = np.unique(np.array(true)).tolist()
+    else:
+        labels = []
+    if len(labels) != table.shape[1]:
+        raise ValueError(
+            "prediction must be one-dimensional, or have one column of chances for each class in "
+            f"the target; got an array of shape {table.shape} for the classes "
+            f"{quote_names(labels) or 'of no target'}. Pass a frame whose columns are the classes."
+        )
+    classes = np.empty(len(labels), dtype=object)
+    classes[:] = labels
+    known = np.isfinite(table).all(axis=1)
+    best = np.where(known, np.nan_to_num(table).argmax(axis=1), -1)
+    found: dict[str, Any] = {
+        "prediction": [None if i < 0 else labels[i] for i in best.tolist()],
+        "sure": np.where(known, table.max(axis=1), np.nan),
+    }
+    if target is not None:
+        judged = known & np.array([not is_missing(label) for label in target])
+        truth = np.empty(n_rows, dtype=object)
+        truth[:] = target
+        if judged.any():
+            codes = {label: i for i, label in enumerate(labels)}
+            code = np.array([codes.get(label, -1) for label in truth[judged]])
+            found["quality"] = quality_of(code, table[judged], classes=np.arange(len(labels)))
+    return found
+
+
+def _judge(
+    result: LocalImportance, *, prediction: list[Any] | None, target: list[Any] | None
+) -> Quality | None:
+    """Return how good predictions are; None if they and the target cannot be compared."""
+    if prediction is None or target is None:
+        return None
+    pairs = [
+        (said, true)
+        for said, true in zip(prediction, target, strict=True)
+        if not (is_missing(said) or is_missing(true))
+    ]
+    if not pairs:
+        return None
+    said, true = zip(*pairs, strict=True)
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in (*said, *true))
+    if numbers and result.unit not in ("bits", "gini"):
+        y = np.array(true, dtype=np.float64)
+        if y.var() == 0:
+            return None
+        return quality_of(y, np.array(said, dtype=np.float64)[:, None], classes=None)
+    if not set(said) & set(true):
+        return None
+    running = RunningQuality(is_classifier=True)
+    columns = [np.empty(len(pairs), dtype=object) for _ in range(2)]
+    columns[0][:], columns[1][:] = said, true
+    running.add(*columns)
+    return running.result()
+
+
+def _check_column(field_name: str, values: Any, *, n_rows: int) -> list[Any] | None:
     """Return one value per row as a list, or None."""
     if values is None:
         return None
@@ -311,14 +321,14 @@ def _check_column(field: str, values: Any, *, n_rows: int) -> list[Any] | None:
     if isinstance(values, str | bytes) or (shape is not None and len(shape) != 1):
         given = type(values).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise ValueError(
-            f"{field} must be one-dimensional, one number or label per row; got {given}. "
-            f"Pass the {field} of each row as a list or a column."
+            f"{field_name} must be one-dimensional, one number or label per row; got {given}. "
+            f"Pass the {field_name} of each row as a list or a column."
         )
     listed = list_items(values)
     if len(listed) != n_rows:
         raise ValueError(
-            f"{field} must have one entry per row; got {len(listed):,} for "
-            f"{count(n_rows, 'row')}. Pass the {field} of exactly these rows."
+            f"{field_name} must have one entry per row; got {len(listed):,} for "
+            f"{count(n_rows, 'row')}. Pass the {field_name} of exactly these rows."
         )
     return listed
 
@@ -338,15 +348,21 @@ def _is_positive_integer(value: Any) -> bool:
     return is_int and int(value) >= 1
 
 
-def _check_strings(field: str, lines: Any) -> list[str]:
+def _check_strings(field_name: str, lines: Any) -> list[str]:
     """Return lines of text; a single string is one line."""
     listed = [lines] if isinstance(lines, str) or not isinstance(lines, Iterable) else list(lines)
     wrong = [line for line in listed if not isinstance(line, str)]
     if wrong:
         raise TypeError(
-            f"{field} must be text; got {reprlib.repr(wrong[0])}. Convert it with str()."
+            f"{field_name} must be text; got {reprlib.repr(wrong[0])}. Convert it with str()."
         )
     return listed
+
+
+def _check_libraries() -> None:
+    absent = [name for name in _LIBRARIES if find_spec(name) is None]
+    if absent:
+        raise ImportError(f'a report needs {", ".join(absent)}: pip install "localmdi[app]"')
 
 
 def _check_folder(path: str | os.PathLike[str]) -> None:

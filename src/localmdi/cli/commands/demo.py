@@ -77,15 +77,18 @@ def run(**values: Any) -> None:
     explained = model.explain(training.frame, training.rows).with_target(digits.target)
     seconds = round(perf_counter() - start, 3)
     trust = Trust.of(model)
-    summary = Summary(show=1)
+    summary = Summary(show=1, direct=model.with_direction)
+    summary.judge(is_classifier=True)
     summary.add(explained)
     with console.hear_warnings():
         write_page(
-            explained,
+            model.with_direction(explained),
             settings.report,
             global_importance=model.importance,
             title="Handwritten digits",
-            notes=[*_notes(explained.result, settings), *trust.lines()[1:]],
+            notes=_notes(explained.result, settings),
+            seed=settings.seed,
+            quality=trust.quality,
         )
     files = named_files(report=settings.report)
     about = {"trees": model.n_trees, "seconds": seconds}

@@ -27,10 +27,9 @@ from localmdi.cli.commands.options import (
     with_addresses,
 )
 from localmdi.cli.console import Console, named_files, show_summary
-from localmdi.cli.explained import Explained, Summary, TableModel, UnseenCategories
+from localmdi.cli.explained import MOST_CLASSES, Explained, Summary, TableModel
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
-from localmdi.cli.on_spark import explain_on_spark
 from localmdi.cli.output import (
     REPORT_ROWS,
     check_outputs,
@@ -39,7 +38,7 @@ from localmdi.cli.output import (
     write_page,
 )
 from localmdi.cli.tables.kinds import convert_columns
-from localmdi.cli.tables.model_columns import ModelColumns, match_columns
+from localmdi.cli.tables.model_columns import ModelColumns, UnseenCategories, match_columns
 from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
 from localmdi.cli.tables.open import columns_of, open_table
 from localmdi.cli.tables.row_selection import ALL_ROWS, RowSelection, read_rows
@@ -83,6 +82,7 @@ class ExplainSettings(FitSettings, TableSettings):
     save_model: Path | None
     measure: Measure
     plain: bool
+    by_class: bool
     engine: str
 
 
@@ -104,6 +104,11 @@ def command() -> click.Command:
             click.Option(
                 ["--predict/--no-predict"], default=True, help="Whether to predict each row too."
             ),
+            click.Option(
+                ["--by-class"],
+                is_flag=True,
+                help="Say for each class of --target what the features told about its rows.",
+            ),
             file_option("--save-model", "Save a forest fitted to all rows, for --model."),
             *honest_options(),
             *fit_options(),
@@ -121,6 +126,8 @@ def command() -> click.Command:
 def run(**values: Any) -> None:
     """Explain the rows of a table."""
     if values["engine"] == "spark":
+        from localmdi.cli.on_spark import explain_on_spark
+
         explain_on_spark(values, Console(quiet=values["quiet"], as_json=values["as_json"]))
         return
     refuse_addresses(values)
@@ -139,12 +146,17 @@ def run(**values: Any) -> None:
         summary = _explain_table(model, table, settings=settings, console=console)
         if settings.report is not None:
             _write_report(summary, settings.report, model=model, settings=settings, console=console)
+    if settings.by_class and summary.by_class is None:
+        console.note(
+            f"--by-class: there are no 2 to {MOST_CLASSES} classes of a --target to compare."
+        )
     about |= {"trees": model.n_trees, "criterion": model.forest.criterion}
     files = named_files(output=settings.output, report=settings.report, model=settings.save_model)
     trust = Trust.of(model, summary.quality)
     document = {"command": "explain", **about, **summary.describe(), **trust.describe()}
     document |= {"files": files}
-    console.finish(document, lines=show_summary(summary, about=about, files=files, trust=trust))
+    lines = show_summary(summary, about=about, files=files, trust=trust, by_class=settings.by_class)
+    console.finish(document, lines=lines)
 
 
 def _fit_model(
@@ -240,9 +252,11 @@ def _explain_table(
     console: Console,
 ) -> Summary:
     sample = REPORT_ROWS if settings.report is not None else 0
-    summary = Summary(show=settings.show, sample=sample, seed=settings.seed)
+    summary = Summary(
+        show=settings.show, sample=sample, seed=settings.seed, direct=model.with_direction
+    )
     summary.judge(is_classifier=model.forest.classes is not None)
-    unseen = UnseenCategories(model)
+    unseen = UnseenCategories(model.forest, model.columns)
     with ExitStack() as stack:
         writer = None
         if settings.output is not None:
@@ -313,7 +327,8 @@ def _write_report(
         notes=[
             f"{count(n_rows, 'row')} of {data} explained with {origin}: "
             f"{count(model.n_trees, 'tree')}, {model.forest.criterion}.",
-            *trust.lines()[1:],
             *console.notes,
         ],
+        seed=settings.seed,
+        quality=trust.quality,
     )

@@ -126,6 +126,7 @@ def run(**values: Any) -> None:
                 whole=summary.whole,
                 global_importance=explained.result.mean(),
                 title=f"{clean(settings.target)} in {data}",
+                seed=settings.seed,
                 notes=[
                     f"Infinitely many totally randomized trees on {data}, {about['method']}.",
                     *console.notes,

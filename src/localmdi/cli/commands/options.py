@@ -254,6 +254,46 @@ def report_options() -> list[click.Parameter]:
     ]
 
 
+def engine_option() -> click.Parameter:
+    """Return the option that says where the rows are explained."""
+    import click
+
+    return click.Option(
+        ["--engine"],
+        type=click.Choice(["local", "spark"]),
+        default="local",
+        show_default=True,
+        help="Where to explain the rows. With spark, DATA and -o are Parquet folders, or addresses "
+        "such as hdfs://…, and --model is needed.",
+    )
+
+
+def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
+    """Let those parameters that are paths be folders and addresses, too."""
+    import click
+
+    class AddressOrPath(click.Path):
+        def convert(self, value: Any, *context: Any) -> Any:
+            return value if "://" in str(value) else super().convert(value, *context)
+
+    for parameter in parameters:
+        if isinstance(parameter.type, click.Path):
+            parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
+    return parameters
+
+
+def refuse_addresses(values: Mapping[str, Any]) -> None:
+    """Refuse addresses of rows that are to be explained on this machine."""
+    import click
+
+    for name, option in (("data", "DATA"), ("output", "-o")):
+        if isinstance(values[name], str):
+            raise click.UsageError(
+                f"{option} must be a file; got the address {values[name]!r}. Use --engine spark to "
+                "let Spark read and write it."
+            )
+
+
 def honest_options() -> list[click.Parameter]:
     """Return the options that say what is measured, and on which rows: ``measure``, ``plain``."""
     import click
@@ -353,43 +393,3 @@ def _encoding(value: str) -> str:
     except LookupError as error:
         raise ValueError(f"no encoding {value!r:.40}; common ones are utf8 and latin1.") from error
     return "utf8" if name == "utf-8" else value
-
-
-def engine_option() -> click.Parameter:
-    """Return the option that says where the rows are explained."""
-    import click
-
-    return click.Option(
-        ["--engine"],
-        type=click.Choice(["local", "spark"]),
-        default="local",
-        show_default=True,
-        help="Where to explain the rows. With spark, DATA and -o are Parquet folders, or addresses "
-        "such as hdfs://…, and --model is needed.",
-    )
-
-
-def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
-    """Let those parameters that are paths be folders and addresses, too."""
-    import click
-
-    class AddressOrPath(click.Path):
-        def convert(self, value: Any, *context: Any) -> Any:
-            return value if "://" in str(value) else super().convert(value, *context)
-
-    for parameter in parameters:
-        if isinstance(parameter.type, click.Path):
-            parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
-    return parameters
-
-
-def refuse_addresses(values: Mapping[str, Any]) -> None:
-    """Refuse addresses of rows that are to be explained on this machine."""
-    import click
-
-    for name, option in (("data", "DATA"), ("output", "-o")):
-        if isinstance(values[name], str):
-            raise click.UsageError(
-                f"{option} must be a file; got the address {values[name]!r}. Use --engine spark to "
-                "let Spark read and write it."
-            )

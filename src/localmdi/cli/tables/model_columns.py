@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from localmdi._text import count, quote_names
+from localmdi._text import count, cut, quote_names
 from localmdi.cli.tables.kinds import Kind, KindGuess
 from localmdi.cli.tables.open import columns_of
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from localmdi.cli.commands.options import TableSettings
     from localmdi.cli.console import Console
     from localmdi.cli.tables.open import TableFile
+    from localmdi.forest import Forest
     from localmdi.typing import AnyArray
 
-__all__ = ["ModelColumns", "as_array", "match_columns"]
+__all__ = ["ModelColumns", "UnseenCategories", "as_array", "match_columns"]
 
 _BATCH_ROWS = 1 << 16
 
@@ -204,3 +205,42 @@ def _learned_words(steps: Sequence[Any], names: Sequence[str]) -> set[str]:
 
 def _parts_of(encoder: Any) -> list[Any]:
     return [part for _, part in getattr(encoder, "steps", [("", encoder)])]
+
+
+class UnseenCategories:
+    """Counts, column by column, the cells whose category no training row had."""
+
+    def __init__(self, forest: Forest, columns: ModelColumns) -> None:
+        import pyarrow as pa
+
+        from localmdi.forest import SplitKind
+
+        multiway = bool((forest.split_kind == SplitKind.MULTIWAY).any())
+        self._fate = "paths end" if multiway else "they go where the model sends unknown ones"
+        categories = forest.categories or ()
+        self._known = {
+            name: pa.array(labels.tolist(), pa.string())
+            for name, labels in zip(columns.names, categories, strict=False)
+            if labels is not None and columns.kinds[name] == Kind.CATEGORY
+        }
+        self._found: dict[str, tuple[int, Any]] = {}
+
+    def see(self, frame: Any) -> None:
+        """Look at the next rows."""
+        import pyarrow.compute as pc
+
+        for name, known in self._known.items():
+            column = frame[name]
+            unseen = column.filter(pc.invert(pc.is_in(column, value_set=known)))
+            if len(unseen):
+                n, example = self._found.get(name, (0, unseen[0].as_py()))
+                self._found[name] = n + len(unseen), example
+
+    def report(self, console: Console) -> None:
+        """Say what was found."""
+        for name, (n, example) in self._found.items():
+            what = "a missing value" if example is None else quote_names([cut(example, 40)])
+            console.note(
+                f"column {quote_names([name])} has {count(n, 'cell')} with categories that the "
+                f"model has never seen, such as {what}; {self._fate} at splits on them."
+            )

@@ -1,4 +1,4 @@
-// The two Vega charts: dots for the beeswarm, colours from the style sheet, tips as text.
+// The Vega charts: bars, dots for the beeswarm, colours from the style sheet, tips as text.
 
 const COLOURS = ["card", "ink", "muted", "line", "removed", "raised", "low", "high", "none"];
 const views = [];
@@ -14,7 +14,7 @@ function shades(cells) {
 }
 
 // Dots that would lie on each other move up and down by turns.
-function dots(nFeatures) {
+function dots(nFeatures, accept = () => true) {
   const found = [];
   let low = 0;
   let high = 0;
@@ -30,7 +30,7 @@ function dots(nFeatures) {
     const bins = new Map();
     for (let row = 0; row < rows.n; row += 1) {
       const value = rows.value(row, f);
-      if (!Number.isFinite(value)) continue;
+      if (!Number.isFinite(value) || !accept(row)) continue;
       const bin = Math.round(value / width);
       if (!bins.has(bin)) bins.set(bin, []);
       bins.get(bin).push(row);
@@ -61,6 +61,7 @@ function valueText(value) {
 }
 
 function tipText(datum) {
+  if (datum.own !== undefined) return tipText({ row: datum.row, rank: state.feature, value: datum.value });
   const name = rows.names[datum.rank];
   if (datum.row === undefined) {
     const noise = datum.noise ? "\nnot distinguishable from noise" : "";
@@ -73,7 +74,7 @@ function tipText(datum) {
 
 function showTip(handler, event, item) {
   const tip = byId("tip");
-  const datum = item && item.datum && item.datum.rank !== undefined ? item.datum : null;
+  const datum = item && item.datum && (item.datum.rank ?? item.datum.row) !== undefined ? item.datum : null;
   tip.hidden = !datum;
   if (!datum) return;
   tip.textContent = tipText(datum);
@@ -82,34 +83,63 @@ function showTip(handler, event, item) {
   tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
 }
 
+// `ast` evaluates expressions without eval, which the page's security policy forbids.
+const EMBED = { mode: "vega-lite", actions: false, ast: true, defaultStyle: false, tooltip: showTip };
+
+// The titles of axes that would not fit stand in two lines.
+function wrapTitles(spec, letters) {
+  for (const { encoding } of spec.layer) {
+    for (const channel of ["x", "y"]) {
+      const axis = encoding?.[channel]?.axis;
+      if (typeof axis?.title !== "string" || axis.title.length <= letters) continue;
+      const middle = axis.title.indexOf(" ", axis.title.length / 2 - 4);
+      if (middle > 0) axis.title = [axis.title.slice(0, middle), axis.title.slice(middle + 1)];
+    }
+  }
+}
+
 async function drawChart(id, spec, options) {
   const place = byId(id);
+  wrapTitles(spec, place.clientWidth / 12);
   const limit = spec.params.find((parameter) => parameter.name === "limit");
   limit.value = Math.round(Math.min(180, place.clientWidth * 0.36));
   const labels = spec.params.find((parameter) => parameter.name === "names");
   labels.value = shortNames(rows.names.slice(0, labels.value.length), Math.floor(limit.value / 7));
-  // `ast` evaluates expressions without eval, which the page's security policy forbids.
-  const embedded = await vegaEmbed(place, spec, {
-    mode: "vega-lite",
-    actions: false,
-    ast: true,
-    defaultStyle: false,
-    tooltip: showTip,
-    ...options,
-  });
+  const embedded = await vegaEmbed(place, spec, { ...EMBED, ...options });
   views.push(embedded.view);
   paint(embedded.view);
   return embedded.view;
 }
 
-async function drawCharts(openRow) {
-  await drawChart("bar", content.charts.bar, { renderer: "svg" });
-  const spec = content.charts.beeswarm;
-  spec.datasets = { dots: dots(spec.params.find((one) => one.name === "names").value.length) };
-  const view = await drawChart("beeswarm", spec, { renderer: "canvas" });
-  view.addEventListener("click", (_, item) => {
-    if (item && item.datum && item.datum.row !== undefined) openRow(item.datum.row);
+function openClicked(_, item) {
+  if (item && item.datum && item.datum.row !== undefined) openRow(item.datum.row);
+}
+
+const nCharted = () => content.charts.bar.datasets.bars.length;
+
+// Bars and dots of one class, or of all.
+function showClass() {
+  const label = state.label < 0 ? null : rows.classes.labels[state.label];
+  const bars = content.charts.bar.datasets.bars;
+  const own = label === null ? bars : rows.classes.values[state.label].map((value, rank) => ({ rank, value, low: value, high: value }));
+  views[0].data("bars", own).runAsync();
+  if (rows.target && rows.classes) {
+    const accept = (row) => label === null || rows.isOfClass(row, label);
+    views[1].data("dots", dots(nCharted(), accept)).runAsync();
+  }
+}
+
+async function drawCharts() {
+  const bars = await drawChart("bar", content.charts.bar, { renderer: "svg" });
+  bars.addEventListener("click", (_, item) => {
+    if (item && item.datum && item.datum.rank !== undefined) chooseFeature(item.datum.rank);
   });
+  const spec = content.charts.beeswarm;
+  spec.datasets = { dots: dots(nCharted()) };
+  const view = await drawChart("beeswarm", spec, { renderer: "canvas" });
+  view.addEventListener("click", openClicked);
+  if (state.label >= 0) showClass();
+  if (rows.cells.some(Boolean)) await showDependence();
   const repaint = () => views.forEach(paint);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   matchMedia("print").addEventListener("change", repaint);

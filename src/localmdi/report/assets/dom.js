@@ -80,6 +80,8 @@ function sharedPower(largest) {
   return 3 * Math.floor(Math.log10(largest) / 3);
 }
 
+const percentText = (share) => `${Math.round(100 * share)}%`;
+
 const countText = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
 const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -6,10 +6,15 @@ function fillSelects() {
   scope.append(option("anywhere", "anything"), option("row", "row"));
   if (rows.target) scope.append(option("target", "target"));
   if (rows.prediction) scope.append(option("prediction", "prediction"));
+  if (rows.sure) scope.append(option("sure", "sure of the prediction (%)"));
+  if (rows.hasLevels) scope.append(option("left", rows.symbol ? `what is left (${rows.symbol})` : "what is left"));
   rows.names.forEach((name, feature) => {
     if (rows.cells[feature]) scope.append(option(feature, name));
     byId("feature").append(option(feature, name));
+    byId("dependence-feature").append(option(feature, name));
   });
+  rows.classes?.labels.forEach((label, i) => byId("class").append(option(i, label)));
+  byId("dependence-card").hidden = !rows.cells.some(Boolean);
   byId("wrong-label").hidden = !comparable();
 }
 
@@ -28,16 +33,9 @@ function showRow(row, moves) {
 
 // Rows have addresses, so that a link to one can be sent along with the file.
 function openRow(row) {
-  const hash = `#row-${rows.position[row]}`;
+  const hash = addressOf(row);
   if (location.hash === hash) showRow(row, true);
   else location.hash = hash;
-}
-
-const addressedNumber = () => /^#row-(\d+)$/.exec(location.hash)?.[1];
-
-function rowOfAddress() {
-  const number = addressedNumber();
-  return number === undefined ? undefined : rows.index.get(Number(number));
 }
 
 // An address of a row that the page does not have: say so, above the row that is shown.
@@ -54,6 +52,7 @@ function sayUnknown() {
 function turnPage(step) {
   state.page += step;
   showTable();
+  keepAddress();
   const button = byId(step > 0 ? "next" : "previous");
   if (button.disabled) byId(step > 0 ? "previous" : "next").focus();
 }
@@ -68,19 +67,57 @@ function moveBetweenRows(event) {
   next.querySelector("button").focus();
 }
 
+function refresh() {
+  selectRows();
+  showTable();
+  keepAddress();
+}
+
+// The feature of the table and of its own card is one.
+function chooseFeature(feature) {
+  state.feature = feature;
+  byId("feature").value = feature;
+  refresh();
+  if (rows.cells.some(Boolean)) showDependence();
+}
+
+function keepFilter() {
+  const search = byId("search");
+  const query = search.value.trim();
+  if (!query) return;
+  state.filters.push({ scope: byId("scope").value, query });
+  search.value = "";
+  showFilters();
+  refresh();
+  search.focus();
+}
+
+function removeFilter(event) {
+  const button = event.target.closest("[data-filter]");
+  if (!button) return;
+  state.filters.splice(Number(button.dataset.filter), 1);
+  showFilters();
+  refresh();
+  byId("search").focus();
+}
+
 function listen() {
-  const refresh = () => {
-    selectRows();
-    showTable();
-  };
-  byId("tools").addEventListener("submit", (event) => event.preventDefault());
+  byId("tools").addEventListener("submit", (event) => {
+    event.preventDefault();
+    keepFilter();
+  });
+  byId("filters").addEventListener("click", removeFilter);
+  byId("download").addEventListener("click", download);
+  byId("class")?.addEventListener("change", (event) => {
+    state.label = Number(event.target.value);
+    showClass();
+    keepAddress();
+  });
+  byId("dependence-feature").addEventListener("change", (event) => chooseFeature(Number(event.target.value)));
   byId("search").addEventListener("input", refresh);
   byId("scope").addEventListener("change", refresh);
   byId("wrong").addEventListener("change", refresh);
-  byId("feature").addEventListener("change", (event) => {
-    state.feature = Number(event.target.value);
-    refresh();
-  });
+  byId("feature").addEventListener("change", (event) => chooseFeature(Number(event.target.value)));
   byId("previous").addEventListener("click", () => turnPage(-1));
   byId("next").addEventListener("click", () => turnPage(1));
   byId("table").addEventListener("click", (event) => {
@@ -92,16 +129,30 @@ function listen() {
   byId("table").addEventListener("keydown", moveBetweenRows);
   addEventListener("hashchange", () => {
     const row = rowOfAddress();
-    if (row !== undefined) showRow(row, true);
-    else sayUnknown();
+    if (location.hash !== addressOf(state.row) && location.hash.includes("&")) showView();
+    if (row === undefined) {
+      sayUnknown();
+      return;
+    }
+    showRow(row, true);
+    keepAddress();
   });
+}
+
+function showView() {
+  const before = [state.feature, state.label];
+  readView();
+  showFilters();
+  showTable();
+  if (state.feature !== before[0] && views.length > 2) showDependence();
+  if (state.label !== before[1] && views.length > 1) showClass();
 }
 
 fillSelects();
 selectRows();
-showTable();
+showView();
 listen();
 const addressed = rowOfAddress();
 showRow(addressed ?? 0, addressed !== undefined);
 sayUnknown();
-drawCharts(openRow);
+drawCharts();

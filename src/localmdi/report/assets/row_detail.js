@@ -177,7 +177,7 @@ function allFeatures(row, ranked) {
         {},
         element("th", { scope: "row" }, isolated(rows.names[feature])),
         element("td", {}, cells ? cells.node(row) : ""),
-        element("td", { class: `number ${moveWord(value)}` }, rows.amount(value, 2)),
+        element("td", { class: `number ${moveWord(value)}` }, rows.amount(value, 2), rows.direction ? pushArrow(rows.push(row, feature)) : ""),
       ),
     );
   }
@@ -197,6 +197,7 @@ function detailHeader(row) {
     if (!cells) continue;
     const wrong = name === "prediction" && comparable() && rows.differs(row);
     const value = element("dd", { class: wrong ? "differs-cell" : null }, cells.node(row));
+    if (name === "prediction" && Number.isFinite(rows.sure?.[row])) value.append(` (${percentText(rows.sure[row])} sure)`);
     list.append(element("div", {}, element("dt", {}, name), value));
   }
   header.append(list);
@@ -211,6 +212,7 @@ function showDetail(row) {
     summarySentence(row, ranked),
     legend(),
     waterfall(row, ranked),
+    ...[similarRows(row), rowPairs(row)].filter(Boolean),
     allFeatures(row, ranked),
   );
   place.scrollTop = 0;

@@ -63,6 +63,11 @@ class Rows {
     this.residual = packed.residual ? unpack(packed.residual) : null;
     this.direction = packed.direction ? unpack(packed.direction) : null;
     this.ofClasses = packed.of_classes;
+    // The share of the predicted class; null where it is not known.
+    this.sure = packed.sure ? unpack(packed.sure) : null;
+    this.classes = packed.classes;
+    this.pairs = packed.pairs;
+    this.pairSteps = packed.pairs ? unpack(packed.pairs.values.steps) : null;
     this.nHidden = packed.n_hidden;
     this.hidden = packed.hidden ? unpack(packed.hidden) : null;
     this.scale = packed.values.scale;
@@ -81,6 +86,11 @@ class Rows {
     return step === -32768 ? NaN : step * this.scale[feature];
   }
 
+  pairValue(row, pair) {
+    const step = this.pairSteps[pair * this.n + row];
+    return step === -32768 ? 0 : step * this.pairs.values.scale[pair];
+  }
+
   error(row, feature) {
     if (!this.errorSteps) return NaN;
     const step = this.errorSteps[feature * this.n + row];
@@ -97,7 +107,8 @@ class Rows {
 
   // 1: the feature pushed towards what is predicted, -1: away from it, 0: neither or not known.
   push(row, feature) {
-    return this.direction ? this.direction[feature * this.n + row] - 1 : 0;
+    const at = feature * this.n + row;
+    return this.direction ? ((this.direction[at >> 2] >> (2 * (at & 3))) & 3) - 1 : 0;
   }
 
   get hasLevels() {
@@ -120,6 +131,16 @@ class Rows {
     const order = this.names.map((_, feature) => feature);
     const size = order.map((feature) => Math.abs(this.value(row, feature)) || 0);
     return order.sort((a, b) => size[b] - size[a] || a - b);
+  }
+
+  get predictsNumbers() {
+    return this.prediction !== null && this.prediction.isNumber && !this.ofClasses;
+  }
+
+  // Classes of long names are cut.
+  isOfClass(row, label) {
+    const text = this.target.text(row);
+    return text === label || (label.endsWith("…") && text.startsWith(label.slice(0, -1)));
   }
 
   differs(row) {

@@ -1,0 +1,240 @@
+"""How well rows are predicted: accuracy, Brier score or R², and whether a forecast comes true.
+
+NumPy is imported inside the functions, so that the command line starts without it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from localmdi.typing import AnyArray, FloatArray
+
+__all__ = ["ForecastBin", "Quality", "RunningQuality", "quality_of"]
+
+# A group of fewer rows tells nothing about a frequency.
+_ROWS_PER_BIN = 20
+_MOST_BINS = 10
+
+
+class ForecastBin(NamedTuple):
+    """Rows with similar forecasts: what was said of them on average, and what came true.
+
+    For classes, how sure the forecast was of its class, and how often it was right; for numbers,
+    the mean forecast and the mean truth. `error` is the standard error of what came true.
+    """
+
+    said: float
+    came: float
+    error: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well rows are predicted.
+
+    Parameters
+    ----------
+    figures : mapping of str to float
+        Of classes "accuracy", "most_frequent" (the accuracy of always saying the most frequent
+        class), and, where shares of the classes are predicted, "brier" and "brier_frequencies"
+        (the score of always saying how frequent each class is). Of numbers "r2", "error" (root
+        mean square) and "spread" (the error of always saying the mean).
+    n_rows : int
+        Of how many rows.
+    unseen : bool
+        Whether the trees have surely not learned from these rows.
+    bins : sequence of ForecastBin
+        Forecasts beside what came true, in the order of the forecasts; empty if not known.
+    """
+
+    figures: Mapping[str, float]
+    n_rows: int
+    unseen: bool = False
+    bins: Sequence[ForecastBin] = ()
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether classes are predicted."""
+        return "accuracy" in self.figures
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return {**self.figures, "unseen": self.unseen}
+
+    def sentence(self) -> str:
+        """Return the figures in words.
+
+        Examples
+        --------
+        >>> Quality({"r2": 0.5}, n_rows=40, unseen=True).sentence()
+        'Unseen rows are predicted with R² 0.500.'
+        """
+        figures = self.figures
+        if "r2" in figures:
+            measured = f"R² {figures['r2']:.3f}"
+        else:
+            measured = (
+                f"accuracy {figures['accuracy']:.3f} (always the most frequent class: "
+                f"{figures['most_frequent']:.3f})"
+            )
+        if "brier" in figures:
+            measured += f" and Brier score {figures['brier']:.3f}"
+        if self.unseen:
+            return f"Unseen rows are predicted with {measured}."
+        return (
+            f"These rows are predicted with {measured}; the trees may have learned from them, "
+            "and new rows are then predicted worse."
+        )
+
+
+def quality_of(
+    target: AnyArray, expected: FloatArray, *, classes: AnyArray | None, unseen: bool = False
+) -> Quality:
+    """Return how well rows are predicted.
+
+    Parameters
+    ----------
+    target : ndarray
+        What is true.
+    expected : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
+        The shares of the classes, or the number, that are predicted.
+    classes : ndarray or None
+        The labels of the columns; None for numbers.
+    unseen : bool
+        Whether the trees have surely not learned from the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = quality_of(np.array(["a", "b"]), np.array([[1.0, 0.0], [0.5, 0.5]]),
+    ...                    classes=np.array(["a", "b"]))
+    >>> found.figures["accuracy"], found.figures["brier"], found.figures["brier_frequencies"]
+    (0.5, 0.25, 0.5)
+    """
+    import numpy as np
+
+    if classes is None:
+        y = target.astype(np.float64)
+        figures = _figures_of_numbers(float(((y - expected[:, 0]) ** 2).mean()), float(y.var()))
+        return Quality(figures, len(y), unseen, _bins(expected[:, 0], y))
+    truth = (target[:, None] == classes[None, :]).astype(np.float64)
+    share = np.unique(target, return_counts=True)[1] / len(target)
+    is_right = classes[expected.argmax(axis=1)] == target
+    figures = {
+        "accuracy": float(is_right.mean()),
+        "most_frequent": float(share.max()),
+        "brier": float(((expected - truth) ** 2).sum(axis=1).mean()),
+        "brier_frequencies": float(1.0 - (share**2).sum()),
+    }
+    bins = _bins(expected.max(axis=1), is_right.astype(np.float64))
+    return Quality(figures, len(target), unseen, bins)
+
+
+class RunningQuality:
+    """How well a stream of rows is predicted; the memory does not grow with the stream.
+
+    Parameters
+    ----------
+    is_classifier : bool
+        Whether predictions are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> running = RunningQuality(is_classifier=True)
+    >>> running.add(np.array(["a", "b"]), np.array(["a", None], dtype=object))
+    >>> running.add(np.array(["a"]), np.array(["b"]))
+    >>> running.result().figures
+    {'accuracy': 0.5, 'most_frequent': 0.5}
+    """
+
+    def __init__(self, *, is_classifier: bool) -> None:
+        self._is_classifier = is_classifier
+        self._counts: dict[object, int] = {}
+        self._n_right = 0
+        self._n_rows = 0
+        self._shift: float | None = None
+        self._sums = [0.0, 0.0, 0.0]
+
+    def add(self, prediction: AnyArray, target: AnyArray) -> None:
+        """Add the next rows; those without a target do not count."""
+        import numpy as np
+
+        from localmdi._validation import find_missing
+
+        known = ~find_missing(target)
+        said, true = prediction[known].tolist(), target[known].tolist()
+        self._n_rows += len(true)
+        if self._is_classifier:
+            self._n_right += sum(a == b for a, b in zip(said, true, strict=True))
+            for label in true:
+                self._counts[label] = self._counts.get(label, 0) + 1
+            return
+        if not all(isinstance(value, int | float) for value in true) or not true:
+            self._n_rows -= len(true)
+            return
+        y = np.asarray(true, dtype=np.float64)
+        # Around the first value, so that the sums keep their digits.
+        self._shift = float(y[0]) if self._shift is None else self._shift
+        parts = (y - self._shift, (y - self._shift) ** 2, (y - np.asarray(said)) ** 2)
+        self._sums = [old + float(new.sum()) for old, new in zip(self._sums, parts, strict=True)]
+
+    def result(self) -> Quality | None:
+        """Return the quality; None if no row had both a prediction and a target."""
+        n = self._n_rows
+        if not n:
+            return None
+        if self._is_classifier:
+            most = max(self._counts.values())
+            return Quality({"accuracy": self._n_right / n, "most_frequent": most / n}, n)
+        total, squares, error = self._sums
+        spread = squares - total**2 / n
+        return Quality(_figures_of_numbers(error / n, spread / n), n) if spread > 0 else None
+
+
+def _figures_of_numbers(error: float, variance: float) -> dict[str, float]:
+    return {
+        "r2": 1.0 - error / variance if variance > 0 else math.nan,
+        "error": math.sqrt(error),
+        "spread": math.sqrt(max(0.0, variance)),
+    }
+
+
+def _bins(said: FloatArray, came: FloatArray) -> tuple[ForecastBin, ...]:
+    """Return groups of about as many rows, in order; equal forecasts are in one group."""
+    import numpy as np
+
+    known = np.isfinite(said) & np.isfinite(came)
+    order = np.argsort(said[known], kind="stable")
+    said, came = said[known][order], came[known][order]
+    aim = max(_ROWS_PER_BIN, -(-len(said) // _MOST_BINS))
+    # Where the forecasts change; a group may only end there.
+    edges = [*(np.flatnonzero(np.diff(said)) + 1).tolist(), len(said)]
+    ends, start, last = [], 0, 0
+    for edge in edges:
+        before_many = edge - last >= aim and last - start >= _ROWS_PER_BIN
+        if before_many:
+            ends.append(last)
+            start = last
+        if edge - start >= aim:
+            ends.append(edge)
+            start = edge
+        last = edge
+    if start < len(said) and len(said) - start >= _ROWS_PER_BIN:
+        ends.append(len(said))
+    elif ends:
+        ends[-1] = len(said)
+    if len(ends) < 2:
+        return ()
+    bins = []
+    for first, end in zip([0, *ends[:-1]], ends, strict=True):
+        x, y = said[first:end], came[first:end]
+        error = float(y.std()) / math.sqrt(end - first)
+        bins.append(ForecastBin(float(x.mean()), float(y.mean()), error, end - first))
+    return tuple(bins)

@@ -1,0 +1,75 @@
+"""How well rows are predicted, beside scikit-learn's numbers."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
+
+from localmdi._quality import RunningQuality, quality_of
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_classes(rng):
+    expected = rng.dirichlet(np.ones(3), 400)
+    classes = np.array(["a", "b", "c"])
+    target = np.array([rng.choice(classes, p=share) for share in expected])
+    quality = quality_of(target, expected, classes=classes)
+    said = classes[expected.argmax(axis=1)]
+    assert quality.figures["accuracy"] == accuracy_score(target, said)
+    truth = target[:, None] == classes
+    assert quality.figures["brier"] == pytest.approx(((expected - truth) ** 2).sum() / 400)
+    share = truth.mean(axis=0)
+    frequencies = ((share - truth) ** 2).sum() / 400
+    assert quality.figures["brier_frequencies"] == pytest.approx(frequencies)
+    assert sum(one.n_rows for one in quality.bins) == 400
+    # The truth was drawn from what is said: it comes true, within error.
+    assert all(abs(one.said - one.came) < 4 * one.error for one in quality.bins)
+    assert [one.said for one in quality.bins] == sorted(one.said for one in quality.bins)
+
+
+def test_numbers_at_once_and_in_parts(rng):
+    y = rng.normal(1e6, 3, 300)
+    said = y + rng.normal(0, 1, 300)
+    quality = quality_of(y, said[:, None], classes=None, unseen=True)
+    assert quality.figures["r2"] == pytest.approx(r2_score(y, said))
+    assert quality.figures["error"] == pytest.approx(root_mean_squared_error(y, said))
+    assert quality.figures["spread"] == pytest.approx(y.std())
+    assert quality.unseen
+    running = RunningQuality(is_classifier=False)
+    for part in np.array_split(np.arange(300), 7):
+        running.add(said[part], y[part])
+    assert running.result().figures == pytest.approx(quality.figures)
+
+
+@pytest.mark.parametrize("counts", [(500, 30), (30, 500), (200, 300, 100)])
+def test_equal_forecasts_are_one_group(counts):
+    levels = np.array([0.6, 0.8, 0.9])[: len(counts)]
+    said = np.repeat(levels, counts)
+    shares = np.stack([said, 1 - said], axis=1)
+    quality = quality_of(np.zeros(len(said), dtype=int), shares, classes=np.arange(2))
+    assert tuple(one.n_rows for one in quality.bins) == counts
+    np.testing.assert_allclose([one.said for one in quality.bins], levels)
+
+
+def test_groups_have_enough_rows_and_are_not_many(rng):
+    for n in (99, 1000, 1003):
+        y = rng.integers(0, 30, n).astype(float)
+        bins = quality_of(y, y[:, None], classes=None).bins
+        assert 2 <= len(bins) <= 10
+        assert min(one.n_rows for one in bins) >= 20
+        assert sum(one.n_rows for one in bins) == n
+
+
+@pytest.mark.parametrize("n_rows", [1, 39])
+def test_few_rows_have_no_groups(rng, n_rows):
+    y = rng.normal(size=n_rows)
+    assert quality_of(y, y[:, None], classes=None).bins == ()
+
+
+def test_nothing_to_judge():
+    running = RunningQuality(is_classifier=False)
+    running.add(np.array([1.0]), np.array(["a"], dtype=object))
+    assert running.result() is None
