@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localmdi import datasets, exceptions, plots, theory
+    from localmdi import datasets, plots, theory
+    from localmdi import exceptions as exceptions
     from localmdi._api import (
         as_forest,
         decompose_global,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         GlobalImportance,
         InteractionImportance,
         LocalImportance,
+        compare,
         load_importance,
     )
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
@@ -43,9 +45,9 @@ __all__ = [
     "SplitKind",
     "as_forest",
     "build_forest",
+    "compare",
     "datasets",
     "decompose_global",
-    "exceptions",
     "forest_gap",
     "global_mdi",
     "honest_global_mdi",
@@ -77,6 +79,7 @@ _HOMES = {
     "SplitKind": "forest",
     "as_forest": "_api",
     "build_forest": "forest",
+    "compare": "results",
     "decompose_global": "_api",
     "forest_gap": "_api",
     "global_mdi": "_api",
@@ -100,7 +103,8 @@ def __getattr__(name: str) -> Any:
 
     if name in _HOMES:
         return getattr(import_module(f"localmdi.{_HOMES[name]}"), name)
-    if name in __all__:
+    # The errors are a module of their own, not one of the names for every day.
+    if name in __all__ or name == "exceptions":
         return import_module(f"localmdi.{name}")
     raise AttributeError(f"module 'localmdi' has no attribute {name!r}")
 

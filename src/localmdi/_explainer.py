@@ -48,6 +48,7 @@ class ModelRows:
         self._forest_names = adapted.forest.feature_names
         self._dtype = adapted.forest.row_dtype
         self._categories = adapted.forest.categories
+        self._groups = adapted.groups
         self.rules = RowRules(adapted.finite, adapted.missing, adapted.sparse_missing)
 
     def read(self, X: Any) -> RowSource:
@@ -59,6 +60,7 @@ class ModelRows:
         # The steps check X themselves: it may be anything that they accept, text for example.
         frame = read_frame(X)
         rows = read_encoded_rows(self._transform(X), self._dtype, categories=self._categories)
+        rows = replace(rows, groups=self._groups)
         if frame is None:
             return replace(rows, frame_type=None, row_labels=None)
         return replace(rows, frame_type=frame_type(frame), row_labels=frame_labels(frame))

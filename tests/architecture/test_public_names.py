@@ -40,8 +40,11 @@ def public_objects():
 
 
 def public_methods(path, owner):
+    # A base class of ours has part of the methods; later ones win, as in Python.
+    ours = [base for base in reversed(owner.__mro__) if base.__module__.startswith("localmdi")]
+    members = {name: member for base in ours for name, member in vars(base).items()}
     methods = {}
-    for name, member in vars(owner).items():
+    for name, member in members.items():
         function = getattr(member, "__func__", member)  # class and static methods wrap theirs
         if not name.startswith("_") and inspect.isfunction(function):
             methods[f"{path}.{name}"] = function

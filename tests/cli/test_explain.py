@@ -241,6 +241,7 @@ def test_columns_that_only_name_the_rows(run, write):
     arguments = ["explain", path, "--target", "y", "--trees", "3", "--plain"]
     outcome = run(*arguments)
     assert "column 'name' has a different value in every row, like an identifier" in outcome.err
+    assert "is left out. Use --keep" in outcome.err
     assert "note" not in run(*arguments, "--drop", "name").err
 
 

@@ -114,7 +114,7 @@ def test_infinite_of_numbers(run, people):
 
 def test_infinite_says_what_became_of_the_bins(run, tmp_path):
     table = tmp_path / "doses.csv"
-    rows = [f"{i},{max(i - 16, 0) / 7},{'yes' if i > 16 else 'no'}" for i in range(20)]
+    rows = [f"{19 - i},{max(i - 16, 0) / 7},{'yes' if i > 16 else 'no'}" for i in range(20)]
     table.write_text("\n".join(["age,dose,sick", *rows]))
     document = json.loads(run("infinite", table, "--target", "sick", "--bins", "4", "--json").out)
     assert document["columns"]["dose"] == "numbers cut into 2 bins"

@@ -117,7 +117,8 @@ def test_the_report_of_many_rows_is_a_sample(run, write, pages, monkeypatch):
     monkeypatch.setattr(explain, "_BATCH_VALUES", 100 * 32)
     lines = [f"{i},{i % 7},{'ab'[i % 2]}" for i in range(3000)]
     path = write("a.csv", "\n".join(["x,z,y", *lines]))
-    outcome = run("explain", path, "--target", "y", "--trees", "3", "--report", "r.html")
+    arguments = ("--target", "y", "--keep", "x", "--trees", "3", "--report", "r.html")
+    outcome = run("explain", path, *arguments)
     assert outcome.code == 0, outcome.err
     assert "the report shows 1,000 rows drawn at random from 3,000" in outcome.err
     (page,) = pages

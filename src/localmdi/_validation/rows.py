@@ -41,6 +41,7 @@ class RowSource:
     names: tuple[str, ...] | None = None
     frame_type: FrameType | None = None
     row_labels: Any = None
+    groups: dict[str, tuple[str, ...]] | None = None
 
     @cached_property
     def shape(self) -> tuple[int, int]:

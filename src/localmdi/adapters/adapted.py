@@ -38,6 +38,8 @@ class AdaptedModel:
         nodes of the forest decide.
     sparse_missing : bool
         Whether NaN may occur in sparse X.
+    groups : dict of str to tuple of str, or None
+        Column of X → the features that a Pipeline made of it alone, where that is known.
     in_bag_steps : callable
         Returns for each tree the steps from the model's ``fit`` to it; raises
         `UnsupportedModelError` if they cannot be known.
@@ -51,6 +53,7 @@ class AdaptedModel:
     finite: bool = False
     missing: bool = True
     sparse_missing: bool = False
+    groups: dict[str, tuple[str, ...]] | None = None
 
     @property
     def in_bag(self) -> InBag:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.column_sources import groups_by_column
 from localmdi.adapters.in_bag import CountsStep
 from localmdi.adapters.pipelines import (
     Transform,
@@ -251,9 +252,15 @@ def _adapt_pipeline(model: Any, *, values: bool, names: Names | None) -> Adapted
     if not steps:
         return adapted
     later = () if adapted.transform is None else adapted.transform.steps
+    features = adapted.forest.feature_names
     return replace(
         adapted,
         transform=Transform((*steps, *later)),
+        groups=(
+            None
+            if features is None
+            else groups_by_column((*steps, *later), input_names, features=features)
+        ),
         input_names=input_names,
         n_features_in=getattr(model, "n_features_in_", None),
     )

@@ -86,5 +86,6 @@ def decompose(
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
+        groups=rows.groups,
         measure=credit.measure,
     )

@@ -181,6 +181,7 @@ def honest_global(
         error="sample",
         measure=request.measure,
         honest=True,
+        frame_type=held_out.rows.frame_type,
     )
 
 
@@ -419,6 +420,7 @@ def _labels(forest: Forest, rows: RowSource, *, unit: str) -> dict[str, Any]:
         "data": rows.data,
         "row_labels": rows.row_labels,
         "frame_type": rows.frame_type,
+        "groups": rows.groups,
     }
 
 

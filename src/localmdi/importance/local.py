@@ -122,6 +122,7 @@ def _result(
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
+        groups=rows.groups,
         measure=credit.measure,
         honest=credit.honest,
         **fields,

@@ -129,6 +129,7 @@ def _result(
         rest=rest,
         standard_error=error,
         row_labels=rows.row_labels,
+        frame_type=rows.frame_type,
     )
 
 

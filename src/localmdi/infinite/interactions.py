@@ -124,6 +124,7 @@ def _result(
         standard_error=None if error is None else error[rows.inverse],
         row_weight=row_weight,
         row_labels=rows.columns.row_labels,
+        frame_type=rows.columns.frame_type,
         method="exact (block search)" if error is None else "sampled",
     )
 

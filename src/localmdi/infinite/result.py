@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -109,7 +109,9 @@ class InfiniteImportance(LocalImportance):
             bins=self.bins,
         )
 
-    def group(self, mapping: Mapping[str, Sequence[str]]) -> LocalImportance:
+    def group(
+        self, mapping: Mapping[str, Sequence[str]] | Literal["auto"] = "auto"
+    ) -> LocalImportance:
         """Add up the values of features that belong together; see `LocalImportance.group`.
 
         Examples

@@ -20,7 +20,8 @@ from localmdi.plots.canvas import (
 from localmdi.plots.captions import elide, feature_labels
 from localmdi.plots.colours import contrast, diverging, palette
 from localmdi.plots.result_parts import check_rows
-from localmdi.results import LocalImportance
+from localmdi.results import Comparison, LocalImportance
+from localmdi.results.comparison import row_correlation
 from localmdi.results.fields import dense
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, ArrayLike, FloatArray
 
-__all__ = ["AgreementDisplay", "row_correlation"]
+__all__ = ["AgreementDisplay"]
 
 _LINES = ("-", "--", "-.", ":")
 
@@ -95,7 +96,7 @@ class AgreementDisplay:
     @classmethod
     def from_result(
         cls,
-        result: Mapping[str, LocalImportance | ArrayLike],
+        result: Comparison | Mapping[str, LocalImportance | ArrayLike],
         *,
         method: Literal["pearson", "spearman"] = "pearson",
         absolute: bool = False,
@@ -105,8 +106,9 @@ class AgreementDisplay:
 
         Parameters
         ----------
-        result : dict of str to LocalImportance or array of shape (n_rows, n_features)
-            The measures by name; the others are compared with the first.
+        result : Comparison, or dict of str to LocalImportance or array (n_rows, n_features)
+            What `localmdi.compare` returned, or the measures by name; the others are compared
+            with the first.
         method : {"pearson", "spearman"}
             Correlation of the values, or of their ranks.
         absolute : bool
@@ -129,6 +131,8 @@ class AgreementDisplay:
         """
         if method not in ("pearson", "spearman"):
             raise ValueError(f"method must be 'pearson' or 'spearman'; got {method!r}. Choose one.")
+        if isinstance(result, Comparison):
+            result = dict(zip(result.names, (result.first, result.second), strict=True))
         tables = _read_tables(result)
         if absolute:
             tables = [np.abs(table) for table in tables]
@@ -215,30 +219,12 @@ class AgreementDisplay:
             ax.text(j, i, word, ha="center", va="center", fontsize=size, color=colour)
 
 
-def row_correlation(first: FloatArray, second: FloatArray, *, method: str) -> FloatArray:
-    """Return the correlation over the features for every row; NaN where one side is constant."""
-    if method == "spearman":
-        from scipy.stats import rankdata
-
-        first, second = rankdata(first, axis=1), rankdata(second, axis=1)
-    a, b = _standardise(first), _standardise(second)
-    return np.asarray(np.clip((a * b).sum(axis=1), -1, 1))
-
-
-def _standardise(table: FloatArray) -> FloatArray:
-    largest = np.abs(table).max(axis=1, keepdims=True)
-    table = table / np.where(largest > 0, largest, 1.0)
-    centred = table - table.mean(axis=1, keepdims=True)
-    length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    # Below this, all that is left of a constant row is rounding.
-    return np.where(length > 1e-12, centred / np.maximum(length, 1e-12), np.nan)
-
-
 def _read_tables(result: object) -> list[FloatArray]:
     if not isinstance(result, Mapping) or len(result) < 2:
         raise TypeError(
             "AgreementDisplay compares two or more measures, a dict of name to LocalImportance or "
-            f"array; got {type(result).__name__}. Pass {{'local MDI': result, 'other': array}}."
+            f"array, or shows what compare returned; got {type(result).__name__}. "
+            "Pass {'local MDI': result, 'other': array}."
         )
     tables = []
     for name, item in result.items():

@@ -18,13 +18,13 @@ from localmdi.plots.canvas import (
 )
 from localmdi.plots.captions import feature_labels, value_label
 from localmdi.plots.colours import MISSING, SEQUENTIAL, ink
-from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import (
     check_local,
     largest_features,
     mean_absolute,
     spread_rows,
 )
+from localmdi.results.data_columns import read_data
 from localmdi.results.fields import dense
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from localmdi.plots.canvas import (
 )
 from localmdi.plots.captions import cell_text, elide, feature_labels, value_label
 from localmdi.plots.colours import MISSING, REMOVED, ink, palette
-from localmdi.plots.explained_data import Groups, read_data, read_groups
 from localmdi.plots.result_parts import check_local, spread_rows
+from localmdi.plots.row_groups import Groups, read_groups
 from localmdi.results.axes import feature_positions
+from localmdi.results.data_columns import read_data
 from localmdi.results.fields import dense
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from localmdi.plots.canvas import (
 )
 from localmdi.plots.captions import elide, feature_labels, value_label
 from localmdi.plots.colours import TEXT, check_limit, diverging, symmetric_limit
-from localmdi.plots.explained_data import Groups, read_groups
 from localmdi.plots.result_parts import (
     check_local,
     largest_features,
     mean_absolute,
     spread_rows,
 )
+from localmdi.plots.row_groups import Groups, read_groups
 from localmdi.results.fields import dense
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from localmdi.plots.canvas import bare, colour_bar, get_axes, write_title
 from localmdi.plots.captions import format_value, value_label
 from localmdi.plots.colours import contrast, diverging, ink, symmetric_limit
-from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import row_values
 from localmdi.results import LocalImportance
+from localmdi.results.data_columns import read_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

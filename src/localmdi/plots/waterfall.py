@@ -27,8 +27,8 @@ from localmdi.plots.captions import (
     value_label,
 )
 from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
-from localmdi.plots.explained_data import read_data
 from localmdi.plots.result_parts import check_local, largest_features, row_position
+from localmdi.results.data_columns import read_data
 from localmdi.results.fields import dense
 
 if TYPE_CHECKING:

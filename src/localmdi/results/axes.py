@@ -27,6 +27,7 @@ __all__ = [
     "feature_positions",
     "group_columns",
     "join_fields",
+    "known_groups",
     "row_positions",
     "select_fields",
     "split_key",
@@ -227,6 +228,27 @@ def _join_baselines(baselines: list[float | FloatArray | None]) -> float | Float
             "Join results of one model only, or give every row its own baseline as an array."
         )
     return numbers[0]
+
+
+def known_groups(result: LocalImportance, name: str) -> dict[str, list[str]]:
+    """Return the groups that ``group("auto")`` means, of the features that are there."""
+    if name != "auto":
+        raise TypeError(
+            f"mapping must be a dict of group name → list of feature names, or 'auto'; got "
+            f"{name!r}. Pass e.g. {{'color': ['color_red', 'color_blue']}}."
+        )
+    if result.groups is None:
+        raise ValueError(
+            "the result must know which features were made of one column, and does not: the model "
+            "is not a Pipeline whose steps say so. Pass a dict of group name → list of feature "
+            "names."
+        )
+    here = set(result.feature_names)
+    found = {
+        group: [member for member in members if member in here]
+        for group, members in result.groups.items()
+    }
+    return {group: members for group, members in found.items() if members}
 
 
 def group_columns(names: Names, mapping: Any) -> tuple[tuple[str, ...], IntArray]:

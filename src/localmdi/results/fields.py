@@ -7,7 +7,7 @@ Arrays pass through as read-only views. To add a field to `LocalImportance`, che
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
@@ -17,8 +17,6 @@ from localmdi._text import count
 from localmdi.typing import ErrorOf, Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from localmdi.typing import AnyArray, FloatArray
 
 __all__ = [
@@ -195,6 +193,8 @@ def _check_optional(fields: Mapping[str, Any], *, n_rows: int, n_features: int) 
         checked["direction"] = as_matrix(
             "direction", fields["direction"], n_features=n_features, n_rows=n_rows
         )
+    if fields["groups"] is not None:
+        checked["groups"] = _as_groups(fields["groups"])
     if fields["method"] is not None:
         checked["method"] = as_text("method", fields["method"])
     if fields["row_weight"] is not None:
@@ -206,6 +206,15 @@ def _check_optional(fields: Mapping[str, Any], *, n_rows: int, n_features: int) 
             )
         checked["row_weight"] = weight
     return checked
+
+
+def _as_groups(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise TypeError(
+            f"groups must be a dict of column → names of its features; got {reprlib.repr(value)}. "
+            "Pass None if there are none."
+        )
+    return {name: as_names(members) for name, members in value.items()}
 
 
 def _read_only(array: AnyArray) -> AnyArray:

@@ -11,8 +11,9 @@ from scipy.sparse import csr_array
 from localmdi._text import count
 from localmdi._validation import is_missing
 from localmdi.results.axes import check_same, group_columns, sum_errors, sum_groups
-from localmdi.results.fields import as_number, as_vector, check_measure, dense
-from localmdi.results.frames import columns_to_frame
+from localmdi.results.fields import as_choice, as_number, as_vector, check_measure, dense
+from localmdi.results.frames import FrameType, columns_to_frame
+from localmdi.results.notebook import Shown
 from localmdi.results.p_values import discoveries, one_sided_p
 from localmdi.results.repr import describe_global
 from localmdi.results.storage import STORED, save_result
@@ -39,7 +40,7 @@ __all__ = ["GlobalImportance", "mean_by_label", "mean_of_rows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlobalImportance:
+class GlobalImportance(Shown):
     """Global importance of every feature: the mean over trees, or over rows, not normalised.
 
     Parameters
@@ -66,6 +67,8 @@ class GlobalImportance:
         As for `LocalImportance`.
     note : str or None
         As for `LocalImportance`.
+    frame_type : {"pandas", "polars", "pyarrow"} or None
+        The type that `to_frame` gives, that of the explained frame; None: pandas.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class GlobalImportance:
     honest: bool = False
     error: ErrorOf = "trees"
     note: str | None = None
+    frame_type: FrameType = None
 
     def __post_init__(self) -> None:
         checked = check_measure(vars(self))
@@ -104,6 +108,7 @@ class GlobalImportance:
             checked["standard_error"] = error
         if self.baseline is not None:
             checked["baseline"] = as_number("baseline", self.baseline)
+        as_choice("frame_type", self.frame_type, choices=(None, "pandas", "polars", "pyarrow"))
         for field, value in checked.items():
             object.__setattr__(self, field, value)
 
@@ -228,7 +233,9 @@ class GlobalImportance:
         return replace(self, values=values, feature_names=names, standard_error=errors)
 
     def to_frame(self) -> Any:
-        """Return a pandas frame: feature, importance, and standard_error if there is one.
+        """Return a table of feature, importance, and standard_error if there is one.
+
+        In the type of the frame whose rows were explained; pandas where there was none.
 
         Examples
         --------
@@ -240,7 +247,7 @@ class GlobalImportance:
         0       a         0.5
         1       b         1.5
         """
-        return columns_to_frame(self._columns(), "pandas")
+        return columns_to_frame(self._columns(), self.frame_type)
 
     def to_arrow(self) -> Any:
         """Return the table of `to_frame` as a pyarrow table.
@@ -381,6 +388,7 @@ def _mean(
         measure=result.measure,
         honest=result.honest,
         note=result.note,
+        frame_type=result.frame_type,
     )
 
 

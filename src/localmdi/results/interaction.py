@@ -9,6 +9,7 @@ import numpy as np
 
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_names, as_text, as_vector
+from localmdi.results.frames import FrameType, columns_to_frame
 from localmdi.results.repr import describe_interactions
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class InteractionImportance:
         Labels of the rows.
     method : str or None
         How the values were computed.
+    frame_type : {"pandas", "polars", "pyarrow"} or None
+        The type that `to_frame` gives, that of the explained frame; None: pandas.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class InteractionImportance:
     row_weight: FloatArray | None = None
     row_labels: Any = None
     method: str | None = None
+    frame_type: FrameType = None
 
     def __post_init__(self) -> None:
         names = as_names(self.feature_names)
@@ -130,7 +134,7 @@ class InteractionImportance:
         return np.asarray(np.average(self.values, axis=0, weights=self.row_weight))
 
     def to_frame(self, row: int | None = None) -> Any:
-        """Return a pandas table of one row's pairs, or of their mean, the strongest first.
+        """Return a table of one row's pairs, or of their mean, the strongest first.
 
         Parameters
         ----------
@@ -144,8 +148,6 @@ class InteractionImportance:
           first second  value
         0     a      b    1.0
         """
-        import pandas
-
         table = self.mean() if row is None else self.values[row]
         second, first = np.tril_indices(self.shape[1], -1)
         order = np.argsort(-np.abs(table[first, second]), kind="stable")
@@ -154,7 +156,7 @@ class InteractionImportance:
         columns = {"first": names[first], "second": names[second], "value": table[first, second]}
         if row is not None and self.standard_error is not None:
             columns["standard_error"] = self.standard_error[row, first, second]
-        return pandas.DataFrame(columns)
+        return columns_to_frame(columns, self.frame_type)
 
 
 def _as_pairs(field: str, value: Any, *, n_features: int) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from localmdi.results.axes import (
     check_same,
     group_columns,
     join_fields,
+    known_groups,
     select_fields,
     split_key,
     sum_errors,
@@ -25,8 +26,10 @@ from localmdi.results.frames import (
     matrix_to_shap,
 )
 from localmdi.results.global_ import GlobalImportance, mean_by_label, mean_of_rows
+from localmdi.results.labels import RowsByLabel
+from localmdi.results.notebook import Shown
 from localmdi.results.own_data import group_data, match_data, take_own
-from localmdi.results.p_values import discoveries, one_sided_p
+from localmdi.results.questions import Questions
 from localmdi.results.repr import describe_local
 from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import TopFeatures, top_of_rows
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
     from localmdi.typing import (
         AnyArray,
         ArrayLike,
-        BoolArray,
         ErrorOf,
         FloatArray,
         Measure,
@@ -54,7 +56,7 @@ __all__ = ["LocalImportance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalImportance:
+class LocalImportance(Questions, Shown):
     """How much uncertainty each feature removed for each row.
 
     For every row ``values.sum(1) == baseline - residual`` up to rounding: from the impurity at the
@@ -110,6 +112,9 @@ class LocalImportance:
         predicted number, where that was asked for.
     prediction : ndarray of shape (n_rows,), or None
         What is predicted for each row, where the direction was asked for.
+    groups : dict of str to tuple of str, or None
+        Column of X → the features that the model's Pipeline made of it alone, for
+        ``group("auto")``.
 
     Examples
     --------
@@ -143,6 +148,7 @@ class LocalImportance:
     note: str | None = None
     direction: FloatArray | None = None
     prediction: AnyArray | None = None
+    groups: Mapping[str, tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         for field, value in check_local(vars(self)).items():
@@ -192,6 +198,25 @@ class LocalImportance:
         """
         rows, columns = split_key(key, len(self), names=self.feature_names)
         return replace(self, **select_fields(self, rows, columns=columns))
+
+    @property
+    def loc(self) -> RowsByLabel:
+        """Select rows by label: ``result.loc[labels]`` or ``result.loc[labels, features]``.
+
+        Labels are one, a list, a slice that includes both ends, or a mask, as in pandas; without
+        labels they are the positions. Features are chosen as in ``result[rows, features]``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25], [0.75, 0.0]]), unit="bits", n_trees=10,
+        ...     feature_names=("age", "dose"), row_labels=np.array(["anna", "bert"]))
+        >>> result.loc["bert"].values
+        array([[0.75, 0.  ]])
+        >>> result.loc[["bert", "anna"], "dose"].row_labels
+        array(['bert', 'anna'], dtype='<U4')
+        """
+        return RowsByLabel(self)
 
     def to_frame(self, *, extra: bool = False, direction: bool = False) -> Any:
         """Return one column per feature, in the type of the explained frame.
@@ -290,67 +315,19 @@ class LocalImportance:
             frame_type=self.frame_type,
         )
 
-    def p_values(self) -> FloatArray:
-        """Test for every row and feature whether the feature tells nothing about the row.
-
-        One-sided, from the honest values and their errors; given the trees.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
-        ...                          standard_error=np.array([[0.1, 0.1]]), error="labels",
-        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
-        >>> result.p_values().round(3)
-        array([[0.   , 0.162]])
-        """
-        return one_sided_p(
-            dense(self.values),
-            None if self.standard_error is None else dense(self.standard_error),
-            error=self.error,
-            honest=self.honest,
-        )
-
-    def significant(self, alpha: float = 0.05) -> BoolArray:
-        """Return which features tell something about each row, at a false-discovery rate.
-
-        Among the features named for a row, at most a share of `alpha` is expected to be noise
-        (Benjamini and Hochberg's procedure over the features).
-
-        Parameters
-        ----------
-        alpha : float
-            The false-discovery rate.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_features)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
-        ...                          standard_error=np.array([[0.1, 0.1]]), error="labels",
-        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
-        >>> result.significant()
-        array([[ True, False]])
-        """
-        return discoveries(self.p_values(), alpha)
-
-    def group(self, mapping: Mapping[str, Sequence[str]]) -> LocalImportance:
+    def group(
+        self, mapping: Mapping[str, Sequence[str]] | Literal["auto"] = "auto"
+    ) -> LocalImportance:
         """Add up the values of features that belong together, e.g. after one-hot encoding.
 
         Parameters
         ----------
-        mapping : dict of str to sequence of str
-            Group name → names of its features. A group takes the place of its first feature;
-            others stay as they are. Its standard error is the sum of its members' errors, the most
-            that it can be; in `data` stands what the members hold, of indicators which one is 1
-            (not for sparse rows).
+        mapping : dict of str to sequence of str, or "auto"
+            Group name → names of its features. "auto": the columns that the Pipeline of the model
+            got; what it made of several columns stays as it is. A group takes the place of its
+            first feature; others stay as they are. Its standard error is the sum of its members'
+            errors, the most that it can be; in `data` stands what the members hold, of indicators
+            which one is 1 (not for sparse rows). With ``with_data(X)`` it is what X holds.
 
         Examples
         --------
@@ -361,6 +338,8 @@ class LocalImportance:
             sex
         0  0.75
         """
+        if isinstance(mapping, str):
+            mapping = known_groups(self, mapping)
         names, column = group_columns(self.feature_names, mapping)
         n_groups = len(names)
         both = {"standard_error": self.standard_error, "direction": self.direction}
@@ -374,6 +353,7 @@ class LocalImportance:
             values=sum_groups(self.values, column, n_groups=n_groups),
             feature_names=names,
             data=group_data(self, names, column=column),
+            groups=None,
             **summed,
             mean_standard_error=sum_errors(self.mean_standard_error, column, n_groups=n_groups),
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_count, as_matrix, as_names, as_text, as_vector, dense
+from localmdi.results.frames import FrameType, columns_to_frame
 from localmdi.results.repr import describe_pairs
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class PairImportance:
         Over trees.
     row_labels : pandas.Index, ndarray or None
         Labels of the rows.
+    frame_type : {"pandas", "polars", "pyarrow"} or None
+        The type that `to_frame` gives, that of the explained frame; None: pandas.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class PairImportance:
     rest: FloatArray | None = None
     standard_error: FloatArray | None = None
     row_labels: Any = None
+    frame_type: FrameType = None
 
     def __post_init__(self) -> None:
         names = as_names(self.feature_names)
@@ -201,7 +205,7 @@ class PairImportance:
         return dense(self.values @ csr_array(owner, shape=(n_pairs, n_features)))
 
     def to_frame(self, row: int | None = None) -> Any:
-        """Return a pandas table of one row's pairs, or of their mean, the strongest first.
+        """Return a table of one row's pairs, or of their mean, the strongest first.
 
         Parameters
         ----------
@@ -216,8 +220,6 @@ class PairImportance:
         0     b      a    0.5
         1     a      a    0.2
         """
-        import pandas
-
         values = self.mean() if row is None else dense(self.values[[row]])[0]
         order = np.argsort(-np.abs(values), kind="stable")
         names = np.array(self.feature_names, dtype=object)
@@ -225,4 +227,4 @@ class PairImportance:
         columns = {"first": names[first], "second": names[second], "value": values[order]}
         if row is not None and self.standard_error is not None:
             columns["standard_error"] = self.standard_error[row, order]
-        return pandas.DataFrame(columns)
+        return columns_to_frame(columns, self.frame_type)

@@ -37,10 +37,11 @@ from localmdi.cli.output import (
     open_writer,
     write_page,
 )
+from localmdi.cli.tables.dates import open_with_dates
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns, UnseenCategories, match_columns
 from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
-from localmdi.cli.tables.open import columns_of, open_table
+from localmdi.cli.tables.open import columns_of
 from localmdi.cli.tables.row_selection import ALL_ROWS, RowSelection, read_rows
 from localmdi.cli.tables.training import (
     choose_features,
@@ -138,7 +139,7 @@ def run(**values: Any) -> None:
     )
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
     with console.hear_warnings():
-        table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+        table = open_with_dates(settings.data, settings)
         if settings.model is None:
             model, about = _fit_model(settings, table, console=console)
         else:
@@ -188,7 +189,7 @@ def _fit_model(
         ), about
     model = TableModel(
         forest,
-        ModelColumns(tuple(features), training.kinds),
+        ModelColumns(tuple(training.kinds), training.kinds),
         explainer=Explainer(forest, measure=settings.measure),
         jobs=settings.jobs,
         predict=settings.predict,

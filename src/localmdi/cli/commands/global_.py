@@ -30,9 +30,9 @@ from localmdi.cli.console import (
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few
 from localmdi.cli.models import load_model
 from localmdi.cli.output import check_outputs, write_table
+from localmdi.cli.tables.dates import open_with_dates
 from localmdi.cli.tables.model_columns import match_columns
 from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
-from localmdi.cli.tables.open import open_table
 from localmdi.cli.tables.training import choose_features, fit_forest, read_training_data
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _measure(
         return _measure_model(settings.model, settings, console=console)
     if settings.data is None:
         raise click.UsageError("pass either DATA with --target, or --model; got neither.")
-    table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+    table = open_with_dates(settings.data, settings)
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
     about = {"data": str(settings.data), **training.describe()}
@@ -152,7 +152,7 @@ def _measure_model(
             "on a table; to rank the features of other models by rows that their trees have not "
             "seen, use localmdi explain with both."
         )
-    table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+    table = open_with_dates(settings.data, settings)
     columns = match_columns(adapted, table, settings=settings, console=console)
     measured = measure_on_table(adapted, table, columns=columns, settings=settings, console=console)
     return global_mdi(measured.forest), Trust(), {"data": str(settings.data), **about}

@@ -22,8 +22,8 @@ from localmdi.cli.commands.options import (
 from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary
 from localmdi.cli.output import REPORT_ROWS, check_outputs, open_writer, write_page
+from localmdi.cli.tables.dates import open_with_dates
 from localmdi.cli.tables.kinds import convert_columns
-from localmdi.cli.tables.open import open_table
 from localmdi.cli.tables.row_selection import RowSelection, read_rows
 from localmdi.cli.tables.training import TrainingData, choose_features, read_training_data
 
@@ -109,7 +109,7 @@ def run(**values: Any) -> None:
     check_outputs({"-o": settings.output, "--report": settings.report}, inputs=[settings.data])
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
     with console.hear_warnings():
-        table = open_table(settings.data, separator=settings.separator, encoding=settings.encoding)
+        table = open_with_dates(settings.data, settings)
         features = choose_features(table, settings, console=console)
         training = read_training_data(table, features, settings=settings, console=console)
         explained, about = _explain(training, table, settings=settings, console=console)

@@ -126,6 +126,8 @@ class TableSettings(CommonSettings):
     fit_rows: int
     separator: str | None
     encoding: str
+    date: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     task: Literal["classification", "regression"] | None = None
 
 
@@ -144,6 +146,19 @@ def table_options(*, required: bool = True) -> list[click.Parameter]:
             metavar="NAME",
             multiple=True,
             help="Column whose numbers are categories; repeat for more.",
+        ),
+        click.Option(
+            ["--date"],
+            metavar="NAME",
+            multiple=True,
+            help="Column of dates, to learn from its year, its month and the days since 1970; "
+            "repeat for more.",
+        ),
+        click.Option(
+            ["--keep"],
+            metavar="NAME",
+            multiple=True,
+            help="Column to learn from although it looks like an identifier; repeat for more.",
         ),
         click.Option(
             ["--fit-rows"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from localmdi._text import count, quote_names
+from localmdi.cli.tables.dates import date_parts
 from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind, convert_columns, has_missing
 from localmdi.cli.tables.open import columns_of
 from localmdi.cli.tables.row_selection import Reservoir, no_rows
@@ -37,6 +38,7 @@ _FLOAT32_MAX = 3.4028234663852886e38
 # Trees times rows: beyond this many the nodes of the forest take gigabytes.
 _MOST_PATHS = 10_000_000
 _FEWEST_TREES = 100
+_YEARS = (1500, 2500)
 
 Task = Literal["classification", "regression"]
 
@@ -168,9 +170,11 @@ def read_training_data(
     )
     frame = convert_columns(sample.select(list(features)), kinds).filter(pa.array(target.known))
     _check_finite(frame)
-    _point_out_identifiers(frame, kinds, console=console)
+    left_out = _find_identifiers(frame, kinds, settings=settings, console=console)
+    frame = frame.drop_columns(left_out)
+    kinds = {name: kind for name, kind in kinds.items() if name not in left_out}
     _say_which_rows(target, n_rows, n_sampled=len(rows), console=console)
-    numbers = [name for name in features if kinds[name] == Kind.NUMBER and name in missing]
+    numbers = [name for name in kinds if kinds[name] == Kind.NUMBER and name in missing]
     gaps = tuple(name for name in numbers if not frame[name].null_count)
     return TrainingData(frame, target, kinds, rows[target.known], gaps)
 
@@ -298,8 +302,8 @@ def _feature_kinds(
         if kind == Kind.DATE:
             raise ValueError(
                 f"column {quote_names([name])} holds dates; a feature must hold numbers or "
-                "categories. Convert it to numbers, such as the year or an age in days, leave it "
-                "out with --drop, or make every date a category with --categorical."
+                "categories. Learn from its year, month and day with --date, leave it out with "
+                "--drop, or make every date a category with --categorical."
             )
         if kind == Kind.OTHER:
             raise ValueError(
@@ -326,25 +330,54 @@ def _check_finite(frame: Any) -> None:
             )
 
 
-def _point_out_identifiers(frame: Any, kinds: Mapping[str, Kind], *, console: Console) -> None:
-    """Name columns that tell (nearly) all rows apart: trees learn single rows from them."""
+def _find_identifiers(
+    frame: Any, kinds: Mapping[str, Kind], *, settings: TableSettings, console: Console
+) -> list[str]:
+    """Return the columns that only name the rows, and say so; name those that may."""
+    kept = {*settings.keep, *(part for name in settings.date for part in date_parts(name))}
+    found = {name: _identity(frame[name], kind) for name, kind in kinds.items() if name not in kept}
+    names = [name for name, (_, sure) in found.items() if sure]
+    # With no other column there would be nothing to learn from.
+    names = names if len(names) < len(kinds) else []
+    for name, (what, _) in found.items():
+        if what is None:
+            continue
+        if name in names:
+            console.note(
+                f"column {quote_names([name])} {what}, and is left out. Use --keep to learn from "
+                "it."
+            )
+            continue
+        console.note(
+            f"column {quote_names([name])} {what}: trees can learn single rows from it, which "
+            "says nothing about new rows. Leave it out with --drop if it only names the rows."
+        )
+    return names
+
+
+def _identity(column: Any, kind: Kind) -> tuple[str | None, bool]:
+    """Return what is suspicious about a column, and whether it surely only names the rows.
+
+    Text surely does if no two rows share one, whole numbers if they also count upwards and are not
+    years: amounts, such as populations, may all differ too.
+    """
+    import numpy as np
     import pyarrow.compute as pc
 
     from localmdi.results.own_data import too_many_values
 
-    for name, kind in kinds.items():
-        present = frame[name].drop_null()
-        numbers = kind == Kind.NUMBER
-        if not len(present) or (
-            numbers and not pc.all(pc.equal(pc.round(present), present)).as_py()
-        ):
-            continue
-        found = too_many_values(len(present.unique()), frame.num_rows, whole_numbers=numbers)
-        if found is not None:
-            console.note(
-                f"column {quote_names([name])} {found}: trees can learn single rows from it, which "
-                "says nothing about new rows. Leave it out with --drop if it only names the rows."
-            )
+    present = column.drop_null()
+    numbers = kind == Kind.NUMBER
+    if not len(present) or (numbers and not pc.all(pc.equal(pc.round(present), present)).as_py()):
+        return None, False
+    n_values = len(present.unique())
+    what = too_many_values(n_values, len(column), whole_numbers=numbers)
+    sure = what is not None and n_values == len(column)
+    if sure and numbers:
+        values = present.to_numpy()
+        years = _YEARS[0] <= values[0] and values[-1] <= _YEARS[1]
+        sure = bool((np.diff(values) > 0).all()) and not years
+    return what, sure
 
 
 def _named(settings: TableSettings) -> list[tuple[str, str]]:
@@ -352,6 +385,7 @@ def _named(settings: TableSettings) -> list[tuple[str, str]]:
         ("--target", str(settings.target)),
         *(("--drop", name) for name in settings.drop),
         *(("--categorical", name) for name in settings.categorical),
+        *(("--keep", name) for name in settings.keep),
     ]
 
 
