@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from localmdi._explainer import Explainer, ModelRows, caution
+from localmdi._explainer import ModelRows, caution, explainer_of
 from localmdi._validation import count_threads
 from localmdi.adapters import Candidate, adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
@@ -62,7 +62,9 @@ def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
       node statistics: weight, impurity, value
       classes: 0, 1, 2
     """
-    return adapt(model, values=values).forest
+    forest = adapt(model, values=values).forest
+    # Whoever asks for a forest gets one that has been read and checked.
+    return forest if forest.source is None else replace(forest)
 
 
 @overload
@@ -159,7 +161,11 @@ def local_mdi(
                 "Call local_mdi twice."
             )
         return _by_class(model, X, n_jobs=n_jobs)
-    result = Explainer(model, measure=options.pop("measure", "drop"))(X, n_jobs=n_jobs, **options)
+    measure = options.pop("measure", "drop")
+    # The gain needs the distributions of the nodes, which their values are.
+    adapted = adapt(model, values=measure == "gain")
+    explainer = explainer_of(adapted, measure, model=model, n_threads=count_threads(n_jobs))
+    result = explainer(X, n_jobs=n_jobs, **options)
     if not direction:
         return result
     adapted = adapt(model, values=True)

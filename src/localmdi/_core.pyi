@@ -4,6 +4,7 @@
 Kernels of localmdi. Arguments are checked by the Python code that calls them.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, overload
 
@@ -105,6 +106,47 @@ class NodeWriter:
     @property
     def n_nodes(self) -> int:
         """Nodes written so far."""
+
+class RecordLayout:
+    """Where the fields of a node lie in a record."""
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        left: int,
+        right: int,
+        feature: int,
+        threshold: int,
+        weight: int,
+        impurity: int,
+        missing_goes_left: int,
+    ) -> None: ...
+
+def pack_drops(
+    *,
+    records: Sequence[
+        Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+    ],
+    layout: RecordLayout,
+    columns: Sequence[
+        Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None
+    ],
+    n_features: int,
+    tree_weight: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    missing: bool,
+    n_threads: int,
+) -> Packed32 | None:
+    """
+    Pack the records of binary trees; None if they break a rule of forests.
+    """
 
 def edge_drops(
     table: NodeTable,

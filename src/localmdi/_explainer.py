@@ -82,8 +82,9 @@ class Explainer:
     Parameters
     ----------
     model : fitted estimator, Forest, or object with ``__to_forest__()``
-        The model to explain. It is not changed. Its trees are copied, so that later changes to
-        them are not seen; the earlier steps of a Pipeline are used as they are.
+        The model to explain. It is not changed. Its trees are packed now, so that the values do not
+        change if it is fitted again; `forest` reads the trees of scikit-learn's models when it is
+        first asked for. The earlier steps of a Pipeline are used as they are.
     measure : {"drop", "gain"}
         As in `local_mdi`.
 
@@ -105,13 +106,19 @@ class Explainer:
         self._set(adapted.forest, ModelRows(adapted), measure=measure, note=note)
 
     def _set(
-        self, forest: Forest, reader: ModelRows, *, measure: Measure, note: str | None = None
+        self,
+        forest: Forest,
+        reader: ModelRows,
+        *,
+        measure: Measure,
+        note: str | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.forest = forest
         self.measure: Measure = measure
         self._note = note
         self._reader = reader
-        self._packing = Packing(forest, credit_of(forest, measure))
+        self._packing = Packing(forest, credit_of(forest, measure), n_threads=n_threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.forest, self._reader, self.measure, self._note)
@@ -306,11 +313,19 @@ def predict_rows(
 
 
 def explainer_of(
-    adapted: AdaptedModel, measure: Measure = "drop", *, model: FittedModel | None = None
+    adapted: AdaptedModel,
+    measure: Measure = "drop",
+    *,
+    model: FittedModel | None = None,
+    n_threads: int = 1,
 ) -> Explainer:
-    """Return the explainer of a model that has been read already."""
+    """Return the explainer of a model that has been read already, packed by several threads."""
     note = None if model is None else caution(model, adapted.forest)
-    return _restore(adapted.forest, ModelRows(adapted), measure, note)
+    explainer = Explainer.__new__(Explainer)
+    explainer._set(
+        adapted.forest, ModelRows(adapted), measure=measure, note=note, n_threads=n_threads
+    )
+    return explainer
 
 
 def caution(model: FittedModel, forest: Forest) -> str | None:

@@ -26,8 +26,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from adapters.models import classification, regression, two_targets
 from localmdi.adapters import adapt
-from localmdi.adapters.scikit_learn.estimator import node_columns
 from localmdi.adapters.scikit_learn.members import TreeMember
+from localmdi.adapters.scikit_learn.node_records import node_columns
 from localmdi.exceptions import InvalidForestError, MissingStatisticsError, UnsupportedModelError
 
 TREE = DecisionTreeClassifier(max_depth=2)

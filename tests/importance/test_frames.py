@@ -376,3 +376,32 @@ def test_search():
     steps = GridSearchCV(mixed_pipeline(), {"randomforestclassifier__max_depth": [2]}, cv=2)
     result = lm.local_mdi(steps.fit(MIXED, TARGET), MIXED)
     assert result.to_frame().index.equals(MIXED.index)
+
+
+def test_numbers_of_pandas_are_rounded_once():
+    # 2**60 + 2**36 + 1 lies just above the middle of two float32; as a float64 it is the middle.
+    frame = pd.DataFrame(
+        {"whole": [2**60 + 2**36 + 1, 3], "real": [0.1, 1e300], "truth": [True, False]}
+    )
+    forest = build_forest(
+        n_features=3,
+        tree_offset=[0, 1],
+        feature=[-1],
+        split_kind=[0],
+        threshold=[0.0],
+        child_offset=[0, 0],
+        child=[],
+        impurity=[1.0],
+        criterion="entropy",
+        row_dtype="float32",
+    )
+    rows = lm.Explainer(forest)._reader.read(frame).batch(0, 2)
+    expected = np.array(
+        [[np.float32(np.int64(2**60 + 2**36 + 1)), 0.1, 1.0], [3.0, np.inf, 0.0]], dtype=np.float32
+    )
+    assert rows.dtype == np.float32
+    assert rows.flags.c_contiguous
+    np.testing.assert_array_equal(rows, expected)
+    # Columns that are not NumPy's own take the other way, to the same numbers.
+    nullable = frame.astype({"whole": "Int64", "truth": "boolean"})
+    np.testing.assert_array_equal(lm.Explainer(forest)._reader.read(nullable).batch(0, 2), expected)

@@ -170,6 +170,21 @@ def test_an_unseen_category_ends_where_it_is():
     assert not result.values.any()
 
 
+@pytest.mark.parametrize("last", [255, 256])
+def test_small_and_large_categories_of_a_multiway_split(last):
+    # Categories up to 255 are looked up in a table, larger ones are searched for.
+    forest = split(MULTIWAY, 3, words=[0, 7, last], missing=1)
+    assert residuals(forest, 0, 7, last, math.nan) == [0.1, 0.2, 0.3, 0.2]
+    unseen = (1, 6, 254, last + 1, 0.5, -1, math.inf, 2.0**53)
+    assert set(residuals(forest, *unseen)) == {0.9}
+
+
+def test_a_multiway_split_of_more_children_than_a_byte_counts():
+    for n in (254, 255, 256):
+        forest = split(MULTIWAY, n, words=range(n), missing=-1)
+        assert residuals(forest, 0, n - 1, n) == [0.1, n / 10, 0.9]
+
+
 @pytest.mark.parametrize(
     ("kind", "n_children", "words"),
     [(LESS_EQUAL, 2, ()), (LESS, 2, ()), (CATEGORY_SET, 2, (1,)), (MULTIWAY, 3, (0, 1, 2))],

@@ -26,6 +26,8 @@ from importance.models import (
     bagging,
     trees_of,
 )
+from localmdi.forest import build_forest
+from localmdi.forest.joining import join_forests
 
 
 def check(model, X, members=None):
@@ -205,3 +207,34 @@ def test_missing_values_go_where_scikit_learn_sends_them():
         tree = trees_of(model)[0]
         single = lm.local_mdi(getattr(model, "estimators_", [model])[0], X)
         assert np.array_equal(single.residual, tree.impurity[reached])
+
+
+def test_standard_errors_of_trees_that_agree():
+    # Trees that all say the same have no spread: nothing is left of large sums that cancel.
+    model = DecisionTreeClassifier(random_state=0).fit(X_CLASS, Y_CLASS)
+    forest = lm.as_forest(model)
+    copies = join_forests([forest] * 50)
+    result = lm.local_mdi(copies, X_CLASS[:80], standard_error=True)
+    assert result.values.max() > 0.1
+    assert result.standard_error.max() < 1e-15
+
+
+def test_standard_errors_with_an_outlier_first():
+    # The first tree is far from all others, and some trees do not meet the feature.
+    drops = np.array([1e4, *np.random.default_rng(0).normal(1.0, 1e-3, 400), *np.zeros(99)])
+    n = len(drops)
+    forest = build_forest(
+        n_features=2,
+        tree_offset=3 * np.arange(n + 1),
+        feature=np.ravel([[0 if drop else 1, -1, -1] for drop in drops]),
+        split_kind=np.tile([1, 0, 0], n),
+        threshold=np.zeros(3 * n),
+        child_offset=np.append(np.ravel([[2 * t, 2 * t + 2, 2 * t + 2] for t in range(n)]), 2 * n),
+        child=np.ravel([[3 * t + 1, 3 * t + 2] for t in range(n)]),
+        impurity=np.ravel([[drop, 0.0, 0.0] for drop in drops]),
+        criterion="squared_error",
+    )
+    result = lm.local_mdi(forest, np.ones((100, 2)), standard_error=True)
+    expected = drops.std(ddof=1) / np.sqrt(n)
+    np.testing.assert_allclose(result.standard_error[:, 0], expected, rtol=1e-10)
+    np.testing.assert_array_equal(result.standard_error[:, 1], 0.0)

@@ -25,28 +25,30 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
         return symmetric_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
     const double total = total_weight(forest);
-    const auto start = [&](std::size_t first, std::size_t n) {
-        std::fill_n(values + first * p, n * p, 0.0);
-        std::fill_n(residual + first, n, 0.0);
-        return SumSink(values + first * p, residual + first, p);
-    };
     const auto divide = [&](std::size_t first, std::size_t n) {
         for (std::size_t i = first * p; i < (first + n) * p; ++i) values[i] /= total;
         for (std::size_t i = first; i < first + n; ++i) residual[i] /= total;
     };
     const TreeRange all{0, forest.n_trees()};
     if (standard_error == nullptr) {
-        for_each_tile(forest, rows, all, run, interrupt, start,
-                      [&](const SumSink&, std::size_t first, std::size_t n) { divide(first, n); });
+        for_each_tile(
+            forest, rows, all, run, interrupt,
+            [&](std::size_t first, std::size_t n) {
+                std::fill_n(values + first * p, n * p, 0.0);
+                std::fill_n(residual + first, n, 0.0);
+                return SumSink(values + first * p, residual + first, p);
+            },
+            [&](const SumSink&, std::size_t first, std::size_t n) { divide(first, n); });
         return;
     }
     for_each_tile(
         forest, rows, all, run, interrupt,
         [&](std::size_t first, std::size_t n) {
-            return SpreadSink(start(first, n), n, p, forest.tree_weight);
+            std::fill_n(residual + first, n, 0.0);
+            return SpreadSink(residual + first, n, p, forest.tree_weight);
         },
         [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
-            sink.write_standard_error(standard_error + first * p);
+            sink.write(values + first * p, standard_error + first * p);
             divide(first, n);
         });
 }

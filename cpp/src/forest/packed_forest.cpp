@@ -1,29 +1,23 @@
 // Packing: a depth-first walk over the node table with a stack of its own, because a tree may be
 // deeper than the thread's stack.
-//
-// Every ordered split becomes x <= threshold in the type of the rows. The largest float32 that is
-// not above t decides x <= t for every float32 x exactly as the float64 t would: t = 0.1 is
-// 0.1000000000000000055 as float64, the nearest float32 is 0.100000001, which is above it, so the
-// one before it, 0.099999994, is taken. x < t becomes x <= (the number before t).
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "localmdi/forest/packed_forest.hpp"
 
+#include "localmdi/forest/inclusive_threshold.hpp"
+
 namespace localmdi::forest {
 namespace {
 
-// The largest Value v with: x <= v exactly when x <= t (or x < t), for every x of type Value.
-template <class Value>
-Value inclusive_threshold(double t, bool strict) {
-    const auto down = -std::numeric_limits<Value>::infinity();
-    if (strict && t == -std::numeric_limits<double>::infinity())
-        return std::numeric_limits<Value>::quiet_NaN();  // nothing is less
-    auto rounded = static_cast<Value>(t);
-    const auto exact = static_cast<double>(rounded);
-    if (exact > t || (strict && exact == t)) rounded = std::nextafter(rounded, down);
-    return rounded;
+// See UnorderedSplit::child_at.
+std::vector<std::uint8_t> child_table(std::span<const std::uint64_t> categories) {
+    constexpr std::uint64_t kLargest = 255;
+    if (categories.size() > UnorderedSplit::kNoChild || categories.back() > kLargest) return {};
+    std::vector<std::uint8_t> table(categories.back() + 1, UnorderedSplit::kNoChild);
+    for (std::size_t k = 0; k < categories.size(); ++k)
+        table[categories[k]] = static_cast<std::uint8_t>(k);
+    return table;
 }
 
 template <class Value>
@@ -118,7 +112,9 @@ private:
                                       first,
                                       static_cast<std::uint32_t>(n_children),
                                       forest_.missing_child[parent.node],
-                                      {categories.begin(), categories.end()}});
+                                      {categories.begin(), categories.end()},
+                                      kind == SplitKind::multiway ? child_table(categories)
+                                                                  : std::vector<std::uint8_t>()});
         }
         const auto child = [&](std::size_t k) {
             const Pending next{forest_.child_of(parent.node, k),

@@ -1,7 +1,6 @@
 #include "localmdi/forest/validate.hpp"
 
-#include <cmath>
-#include <vector>
+#include "localmdi/forest/node_rules.hpp"
 
 namespace localmdi::forest {
 namespace {
@@ -25,7 +24,7 @@ public:
 
     std::optional<Problem> run() {
         if (const Code code = check_sizes(); !code.empty()) return Problem{code, 0};
-        has_parent_.assign(forest_.n_nodes() / 64 + 1, 0);
+        claims_.reset(forest_.n_nodes());
         for (std::size_t tree = 0; tree < forest_.n_trees(); ++tree) {
             const auto begin = static_cast<std::size_t>(forest_.tree_offset[tree]);
             const auto end = static_cast<std::size_t>(forest_.tree_offset[tree + 1]);
@@ -81,12 +80,12 @@ private:
         if (missing < -1 || missing >= static_cast<std::int64_t>(n_children))
             return "missing_child";
         if (kind == SplitKind::leaf) return check_leaf(feature, n_children, categories);
-        if (feature < 0 || feature >= forest_.n_features) return "feature";
+        if (!is_split_feature(feature, forest_.n_features)) return "feature";
         if (kind == SplitKind::multiway) return check_multiway(n_children, categories);
         if (n_children != 2) return "two_children";
         if (kind == SplitKind::category_set) return categories.size() ? kGood : "category_set";
         if (categories.size() != 0) return "no_categories";
-        return std::isnan(forest_.threshold[node]) ? "threshold" : kGood;
+        return is_ordered_threshold(forest_.threshold[node]) ? kGood : "threshold";
     }
 
     static Code check_leaf(std::int32_t feature, std::size_t n_children, Range categories) {
@@ -107,15 +106,11 @@ private:
         return kGood;
     }
 
-    // Children after their parents mean no cycles; one parent each means a tree.
     Code claim_children(std::size_t node, std::size_t tree_end, Range children) {
         for (std::size_t at = children.begin; at < children.end; ++at) {
             const auto child = static_cast<std::size_t>(forest_.child[at]);
-            if (child <= node || child >= tree_end) return "child";
-            std::uint64_t& word = has_parent_[child / 64];
-            const std::uint64_t bit = std::uint64_t{1} << (child % 64);
-            if (word & bit) return "two_parents";
-            word |= bit;
+            if (!is_child_place(node, child, tree_end)) return "child";
+            if (!claims_.claim(child)) return "two_parents";
         }
         return kGood;
     }
@@ -127,13 +122,13 @@ private:
             const auto root = static_cast<std::size_t>(forest_.tree_offset[tree]);
             const auto end = static_cast<std::size_t>(forest_.tree_offset[tree + 1]);
             for (std::size_t node = root + 1; node < end; ++node)
-                if (!(has_parent_[node / 64] >> (node % 64) & 1)) return Problem{"orphan", node};
+                if (!claims_.has_parent(node)) return Problem{"orphan", node};
         }
         return std::nullopt;
     }
 
     const ForestView& forest_;
-    std::vector<std::uint64_t> has_parent_;
+    ParentClaims claims_;
     std::size_t n_children_ = 0;    // of the nodes so far
     std::size_t n_categories_ = 0;  // likewise
 };

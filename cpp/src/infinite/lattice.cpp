@@ -2,11 +2,15 @@
 
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "localmdi/infinite/subset_walk.hpp"
 
 namespace localmdi::infinite {
 namespace {
+
+template <std::size_t Value>
+using Constant = std::integral_constant<std::size_t, Value>;
 
 class Search {
 public:
@@ -23,6 +27,8 @@ public:
         std::vector<double> slots(masks.n_slots, 0.0);
         masks.add_row(masks.copies, slots.data());
         end_ = impurity(slots.data(), slots.size());
+        for (std::size_t s = 0; s >> low_bits_ == 0; ++s)
+            size_of_.push_back(static_cast<std::uint8_t>(std::popcount(s)));
     }
 
     LatticeSums take() {
@@ -53,19 +59,18 @@ public:
     void add_block(const std::vector<std::uint32_t>& rows, std::uint64_t known) {
         interrupt_.check();
         blocks_.find_present(rows);
-        blocks_.count(rows, counts_);
-        const std::size_t n = blocks_.n_subsets();
-        const std::size_t width = blocks_.width();
+        if (masks_.small_counts) {
+            blocks_.count(rows, small_counts_);
+            fill_small_block<1>();
+        } else {
+            blocks_.count(rows, counts_);
+            fill_block(counts_.data(), blocks_.width(), blocks_.width());
+        }
         const auto size = static_cast<std::size_t>(std::popcount(known));
         double* const kept = low_sums_.data() + (size << low_bits_);
+        for (std::size_t s = 0; s < block_.size(); ++s) kept[s] += block_[s];
         double by_size[kBlockBits + 1] = {};
-        block_.resize(n);
-        for (std::size_t s = 0; s < n; ++s) {
-            const double g = impurity_(counts_.data() + s * width, width) - end_;
-            block_[s] = g;
-            kept[s] += g;
-            by_size[std::popcount(s)] += g;
-        }
+        add_by_size(by_size);
         for (std::size_t s = 0; s <= low_bits_; ++s) {
             sums_.all[size + s] += by_size[s];
             add_members(size + s, known, by_size[s]);
@@ -74,6 +79,44 @@ public:
     }
 
 private:
+    // g of every subset of a block. Flat: the loop is too short to call anything.
+    template <class Count, class Width, class Stride>
+    [[gnu::flatten]] void fill_block(const Count* counts, Width width, Stride stride) {
+        block_.resize(blocks_.n_subsets());
+        double* const block = block_.data();
+        const double end = end_;
+        for (std::size_t s = 0; s < block_.size(); ++s)
+            block[s] = impurity_(counts + s * stride, width) - end;
+    }
+
+    // With up to eight slots their number is a constant, so that no loop over them is left.
+    template <std::size_t Width>
+    void fill_small_block() {
+        if constexpr (Width <= 8) {
+            if (blocks_.width() > Width) fill_small_block<Width + 1>();
+            else fill_block(small_counts_[0].at, Constant<Width>(), Constant<8>());
+        } else {
+            fill_block(small_counts_[0].at, blocks_.width(), 8 * blocks_.eights());
+        }
+    }
+
+    // Subsets with and without feature 0 are added up apart: an addition to a sum must wait for
+    // the one before it.
+    void add_by_size(double* by_size) const {
+        if (low_bits_ == 0) {
+            by_size[0] = block_[0];
+            return;
+        }
+        double without[kBlockBits + 1] = {}, with[kBlockBits + 1] = {};
+        for (std::size_t s = 0; s < block_.size(); s += 2) {
+            const std::size_t size = size_of_[s];
+            without[size] += block_[s];
+            with[size] += block_[s + 1];
+        }
+        for (std::size_t s = 0; s <= low_bits_; ++s)
+            by_size[s] = without[s] + (s > 0 ? with[s - 1] : 0.0);
+    }
+
     // Adds `sum`, of subsets of one size that contain the known features, to these and their pairs.
     void add_members(std::size_t size, std::uint64_t known, double sum) {
         for (std::uint64_t left = known; left != 0; left &= left - 1) {
@@ -137,6 +180,8 @@ private:
     BlockCounts blocks_;
     std::vector<double> low_sums_;  // [size of the known part][low subset]
     std::vector<double> slots_, low_member_, counts_, block_;
+    std::vector<EightCounts> small_counts_;
+    std::vector<std::uint8_t> size_of_;  // of the subsets of a block
     double end_ = 0.0;
 };
 

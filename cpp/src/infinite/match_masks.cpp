@@ -1,5 +1,7 @@
 #include "localmdi/infinite/match_masks.hpp"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace localmdi::infinite {
@@ -26,6 +28,10 @@ MatchMasks::MatchMasks(const Sample& sample, std::size_t x, bool all_features)
         merge(sample, {order.data() + start, stop - start});
     }
     copies = static_cast<std::uint32_t>(mask.size() - 1);  // all bits set: the greatest mask
+    const double total = std::accumulate(entry_weight.begin(), entry_weight.end(), 0.0);
+    small_counts = !fixed_slots && total <= std::numeric_limits<std::uint16_t>::max() &&
+                   std::all_of(entry_weight.begin(), entry_weight.end(),
+                               [](double weight) { return weight == std::floor(weight); });
 }
 
 void MatchMasks::choose_features(const Sample& sample, std::size_t x, bool all_features) {

@@ -8,63 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "forest/binary_records.hpp"
 #include "support/check.hpp"
 
 using namespace localmdi::forest;
+using namespace localmdi::testing;
 
 namespace {
 
-// As scikit-learn lays a node out: the fields of one node beside each other.
-struct Record {
-    std::int64_t left, right, feature;
-    double threshold, impurity, weight;
-    std::uint8_t missing_goes_left;
-};
-constexpr std::ptrdiff_t kStep = sizeof(Record) / 8;
-
-BinaryTree tree_of(const std::vector<Record>& nodes) {
-    const Record* const first = nodes.data();
-    return {.n_nodes = nodes.size(),
-            .left = {&first->left, kStep},
-            .right = {&first->right, kStep},
-            .feature = {&first->feature, kStep},
-            .threshold = {&first->threshold, kStep},
-            .weight = {&first->weight, kStep},
-            .impurity = {&first->impurity, kStep},
-            .missing_goes_left = {&first->missing_goes_left, sizeof(Record)},
-            .column = {}};
-}
-
-const std::vector<Record> kStump{{1, 2, 3, 0.5, 1.0, 10.0, 1},
-                                 {-1, -1, -2, -2.0, 0.25, 4.0, 0},
-                                 {-1, -1, -2, -2.0, 0.75, 6.0, 0}};
-
-struct Table {
-    explicit Table(std::size_t n_nodes, std::size_t n_trees)
-        : feature(n_nodes),
-          split_kind(n_nodes),
-          threshold(n_nodes),
-          child_offset(n_nodes + 1),
-          child(n_nodes - n_trees),
-          missing_child(n_nodes),
-          weight(n_nodes),
-          impurity(n_nodes) {}
-
-    NodeColumns columns() {
-        return {feature, split_kind,    threshold, child_offset,
-                child,   missing_child, weight,    impurity};
-    }
-
-    std::vector<std::int32_t> feature;
-    std::vector<std::uint8_t> split_kind;
-    std::vector<double> threshold;
-    std::vector<std::int64_t> child_offset, child;
-    std::vector<std::int32_t> missing_child;
-    std::vector<double> weight, impurity;
-};
-
 bool is_refused(const std::vector<Record>& nodes, const std::string& reason) {
-    Table table(nodes.size(), 1);
+    ColumnTable table(nodes.size(), 1);
     NodeWriter writer(table.columns());
     try {
         writer.append(tree_of(nodes));
@@ -75,7 +28,7 @@ bool is_refused(const std::vector<Record>& nodes, const std::string& reason) {
 }
 
 void trees_follow_each_other() {
-    Table table(7, 3);
+    ColumnTable table(7, 3);
     NodeWriter writer(table.columns());
     const std::array<std::int64_t, 4> column{9, 8, 7, 6};
     auto mapped = tree_of(kStump);
@@ -122,7 +75,7 @@ void bad_trees_are_refused() {
 }
 
 void columns_are_not_overrun() {
-    Table table(3, 1);
+    ColumnTable table(3, 1);
     const std::array<std::int64_t, 3> too_few{0, 1, 2};
     auto tree = tree_of(kStump);
     tree.column = too_few;
@@ -149,7 +102,7 @@ void garbage_does_no_harm() {
         const std::array<std::int64_t, 4> column{0, 1, -9, 3};
         auto tree = tree_of(nodes);
         if (random() % 2) tree.column = column;
-        Table table(nodes.size(), 1);
+        ColumnTable table(nodes.size(), 1);
         NodeWriter writer(table.columns());
         try {
             writer.append(tree);
@@ -161,7 +114,7 @@ void garbage_does_no_harm() {
 }
 
 void space_is_checked() {
-    Table table(4, 2);
+    ColumnTable table(4, 2);
     NodeWriter writer(table.columns());
     writer.append(tree_of(kStump));
     try {

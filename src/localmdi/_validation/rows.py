@@ -178,6 +178,12 @@ def _convert(array: AnyArray, dtype: np.dtype[Any], *, what: str = "X") -> AnyAr
 
 
 def _frame_to_array(frame: Any, dtype: np.dtype[Any]) -> AnyArray:
+    if frame.implementation.is_pandas():
+        native = frame.to_native()
+        # Columns of NumPy's own numbers lie in few blocks, which pandas converts in one step each.
+        if all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in native.dtypes):
+            with np.errstate(over="ignore"):
+                return np.require(native.to_numpy(dtype=dtype), dtype, ["C", "A", "E"])
     out = np.empty(frame.shape, dtype=dtype)
     for j, column in enumerate(frame.iter_columns()):
         out[:, j] = _convert(_column_to_array(column), dtype, what=f"column {column.name!r} of X")

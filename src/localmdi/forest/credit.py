@@ -8,6 +8,7 @@ made.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from localmdi._criteria import find_criterion
 from localmdi.exceptions import MissingStatisticsError
 
 if TYPE_CHECKING:
+    from localmdi.forest.deferred import NodeSource
     from localmdi.forest.forest import Forest
     from localmdi.typing import FloatArray, Measure
 
@@ -48,6 +50,59 @@ class Credit:
     remainder: FloatArray | None = None
     measure: Measure = "drop"
     honest: bool = False
+
+    @property
+    def telescopes(self) -> bool:
+        """Whether there is a remainder."""
+        return self.remainder is not None
+
+    def root_remainder(self, forest: Forest) -> FloatArray | None:
+        """Return the remainder of each tree's root; None if there is none."""
+        return None if self.remainder is None else self.remainder[forest.tree_offset[:-1]]
+
+    def pack(self, forest: Forest, n_threads: int) -> _core.Packed32 | _core.Packed64:
+        """Return the forest in the form that the kernels walk, with these credits."""
+        return pack_table(forest, self.amount, remainder=self.remainder)
+
+
+class _DeferredDrop(Credit):
+    """The drop in a forest whose nodes are still in the model: they are packed from there."""
+
+    _forest: Forest
+    _source: NodeSource
+
+    def __init__(self, forest: Forest, source: NodeSource, *, unit: str) -> None:
+        vars(self).update(unit=unit, measure="drop", honest=False, _forest=forest, _source=source)
+
+    @cached_property
+    def amount(self) -> FloatArray:
+        return _drops(self._forest)
+
+    @cached_property
+    def remainder(self) -> FloatArray:
+        return self._forest.statistic("impurity")
+
+    @property
+    def telescopes(self) -> bool:
+        return True
+
+    def root_remainder(self, forest: Forest) -> FloatArray:
+        return self._source.root_impurity()
+
+    def pack(self, forest: Forest, n_threads: int) -> _core.Packed32 | _core.Packed64:
+        packed = self._source.pack_drops(
+            forest.tree_weight, n_features=forest.n_features, n_threads=n_threads
+        )
+        # The table says what is wrong, or has more ways to read a tree.
+        return super().pack(forest, n_threads) if packed is None else packed
+
+
+def pack_table(
+    forest: Forest, amount: FloatArray | None = None, *, remainder: FloatArray | None = None
+) -> _core.Packed32 | _core.Packed64:
+    """Return the packed form of a forest's table; without amounts, the kernels only route."""
+    kind = _core.Packed32 if forest.row_dtype == "float32" else _core.Packed64
+    return kind(forest.node_table, amount, remainder, forest.tree_weight)
 
 
 def credit_of(forest: Forest, measure: Measure) -> Credit:
@@ -81,16 +136,23 @@ def impurity_drop(forest: Forest) -> Credit:
     >>> impurity_drop(stump).amount
     array([ 0.  , -0.25,  0.75])
     """
-    impurity = forest.statistic("impurity")
+    source = forest.source
+    impurity = forest.statistic("impurity") if source is None else None
     if forest.unit is None:
         raise MissingStatisticsError(
             "the forest must say what its impurities measure; its criterion is None. "
             "Build it with criterion=..., or use forest.with_statistics(X, y, criterion='entropy') "
             "(for numbers 'squared_error')."
         )
+    if source is not None:
+        return _DeferredDrop(forest, source, unit=forest.unit)
+    return Credit(_drops(forest), forest.unit, remainder=impurity)
+
+
+def _drops(forest: Forest) -> FloatArray:
     amount = np.empty(forest.n_nodes)
-    _core.edge_drops(forest.node_table, impurity, amount)
-    return Credit(amount, forest.unit, remainder=impurity)
+    _core.edge_drops(forest.node_table, forest.statistic("impurity"), amount)
+    return amount
 
 
 def divergence_gain(forest: Forest) -> Credit:

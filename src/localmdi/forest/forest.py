@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from localmdi.forest.deferred import NodeSource
     from localmdi.forest.schema import ForestFields
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
@@ -128,8 +129,10 @@ class Forest:
     base_value: FloatArray | None = None
     column_rule: NDArray[np.uint8] | None = None
 
-    # Not a field: it follows from the others.
+    # Not fields. The first follows from them; the second is where the nodes still are, if they
+    # have not been read (`deferred.py`).
     _node_table: ClassVar[_core.NodeTable]
+    source: ClassVar[NodeSource | None] = None
 
     def __post_init__(self) -> None:
         header = check_header(vars(self))

@@ -200,7 +200,7 @@ def _labels(field: str, value: Any, *, do: str) -> AnyArray:
 def check_statistics(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a forest knows about its nodes and trees; its trees must have been checked."""
     tree_offset = fields["tree_offset"]
-    n_nodes = len(fields["feature"])
+    n_nodes = int(tree_offset[-1])
     checked: dict[str, Any] = {}
     for field in ("weight", "impurity"):
         array = fields[field]

@@ -15,6 +15,7 @@ from localmdi._validation import (
     check_batch,
     has_effect,
 )
+from localmdi.forest.credit import pack_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,18 +48,14 @@ class Packing:
         The forest.
     credit : Credit or None
         What the kernels add up; None: they only route.
+    n_threads : int
+        Number of threads to pack with, where trees can be packed side by side.
     """
 
-    def __init__(self, forest: Forest, credit: Credit | None = None) -> None:
+    def __init__(self, forest: Forest, credit: Credit | None = None, *, n_threads: int = 1) -> None:
         self.forest = forest
         self._credit = credit
-        kind = _core.Packed32 if forest.row_dtype == "float32" else _core.Packed64
-        self.kernel = kind(
-            forest.node_table,
-            None if credit is None else credit.amount,
-            None if credit is None else credit.remainder,
-            forest.tree_weight,
-        )
+        self.kernel = pack_table(forest) if credit is None else credit.pack(forest, n_threads)
 
     @property
     def credit(self) -> Credit:
@@ -70,16 +67,17 @@ class Packing:
     @cached_property
     def baseline(self) -> float | None:
         """The mean remainder of the roots, weighted like the trees; None if there is none."""
-        forest, remainder = self.forest, self.credit.remainder
-        if remainder is None:
+        forest, root = self.forest, self.credit.root_remainder(self.forest)
+        if root is None:
             return None
-        root = remainder[forest.tree_offset[:-1]]
         return float(forest.tree_weight @ root / forest.tree_weight.sum())
 
     @cached_property
     def _refused(self) -> BoolArray:
         forest = self.forest
         refused = np.zeros(forest.n_features, dtype=bool)
+        if forest.source is not None and forest.source.routes_missing:
+            return refused  # without a look at the nodes
         refused[forest.feature[(forest.feature >= 0) & (forest.missing_child < 0)]] = True
         return refused
 

@@ -115,7 +115,7 @@ def _result(
     forest, credit = packing.forest, packing.credit
     return LocalImportance(
         baseline=packing.baseline,
-        residual=None if credit.remainder is None else residual,
+        residual=residual if credit.telescopes else None,
         unit=credit.unit,
         feature_names=forest.names_for(rows.names),
         n_trees=forest.n_trees,

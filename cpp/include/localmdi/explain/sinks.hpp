@@ -128,43 +128,46 @@ private:
     std::size_t stride_, first_tree_;
 };
 
-// The sum, and the spread over trees by West's weighted update. Trees whose path does not meet a
-// feature have the value 0 for it; they are all added at the end, so that wide data stays cheap.
+// The sum, and the spread over trees around a shift, which is the value of the first tree that has
+// one: Σw(x − shift)² loses digits only where that tree is far from all others, and needs no
+// division. Trees whose path does not meet a feature have the value 0 for it; they are all added at
+// the end, so that wide data stays cheap. What belongs to one row and feature lies side by side.
 class SpreadSink {
 public:
     static constexpr bool kNeedsPath = true;
 
-    SpreadSink(SumSink sum, std::size_t n_rows, std::size_t n_features,
+    SpreadSink(double* residual, std::size_t n_rows, std::size_t n_features,
                std::span<const double> tree_weight)
-        : sum_(sum),
+        : residual_(residual),
           n_features_(n_features),
           tree_weight_(tree_weight),
-          moments_(n_rows * n_features),
-          unweighted_(n_features) {}
+          moments_(n_rows * n_features) {}
 
-    void prefetch(std::size_t row) const { sum_.prefetch(row); }
+    void prefetch(std::size_t) const {}
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        sum_.add(tree, rows);
         const double weight = tree_weight_[tree.tree];
-        if (weight == 0) return;
-        const std::size_t n = tree.path.size();
-        for (std::size_t k = 0; k < n; ++k) unweighted_[k] = tree.values[tree.path[k]] / weight;
-        for (const std::size_t row : rows)
-            for (std::size_t k = 0; k < n; ++k) {
-                Moments& m = moments_[row * n_features_ + tree.path[k]];
-                const double value = unweighted_[k];
-                const double delta = value - m.mean;
-                m.weight += weight;
-                m.mean += delta * (weight / m.weight);
-                m.square += weight * delta * (value - m.mean);
+        if (weight == 0) return;  // all its values are 0
+        const double scale = 1 / weight;
+        for (const std::size_t row : rows) {
+            Moments* const moments = moments_.data() + row * n_features_;
+            residual_[row] += tree.remainder;
+            for (const std::uint32_t f : tree.path) {
+                Moments& m = moments[f];
+                const double value = tree.values[f] * scale;
+                m.shift = m.seen == 0 ? value : m.shift;
+                const double difference = value - m.shift;
+                m.sum += tree.values[f];
+                m.seen += weight;
+                m.square += weight * difference * difference;
             }
+        }
     }
 
-    // Standard error of the weighted mean over trees; equal weights give std(ddof=1) / sqrt(T), and
-    // one tree gives NaN.
-    void write_standard_error(double* out) const {
+    // The sums, and the standard errors of the weighted means over trees: equal weights give
+    // std(ddof=1) / sqrt(T), and one tree gives NaN.
+    void write(double* sum, double* standard_error) const {
         const double total = std::accumulate(tree_weight_.begin(), tree_weight_.end(), 0.0);
         const auto n_trees =
             std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
@@ -172,23 +175,28 @@ public:
         for (const double w : tree_weight_) effective += w / total * (w / total);
         const double scale = n_trees > 1 ? effective / (1 - effective) / total : NAN;
         for (std::size_t i = 0; i < moments_.size(); ++i) {
-            const Moments& m = moments_[i];
-            const double square =
-                m.square + m.mean * m.mean * m.weight * (total - m.weight) / total;
-            out[i] = std::sqrt(std::max(square, 0.0) * scale);
+            sum[i] = moments_[i].sum;
+            standard_error[i] = std::sqrt(std::max(moments_[i].square_sum(total), 0.0) * scale);
         }
     }
 
 private:
-    struct Moments {
-        double weight = 0, mean = 0, square = 0;
+    struct alignas(4 * sizeof(double)) Moments {
+        double sum = 0, seen = 0, square = 0, shift = 0;
+
+        // Σw(x − mean)² over all trees, those included that have not been seen.
+        double square_sum(double total) const {
+            if (seen == 0) return 0;
+            const double mean = sum / seen, from_shift = mean - shift;
+            const double within = std::max(square - from_shift * from_shift * seen, 0.0);
+            return within + mean * mean * seen * (total - seen) / total;
+        }
     };
 
-    SumSink sum_;
+    double* residual_;
     std::size_t n_features_;
     std::span<const double> tree_weight_;
     std::vector<Moments> moments_;
-    std::vector<double> unweighted_;  // a tree's own values, on its path
 };
 
 // The sum for one row at a time, kept only where a path has been: for more features than fit a

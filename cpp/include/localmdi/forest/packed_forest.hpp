@@ -54,6 +54,11 @@ struct UnorderedSplit {
     std::uint32_t n_children;
     std::int32_t missing_child;
     std::vector<std::uint64_t> categories;
+    // A multiway split of few children whose categories are small: the child of each category, or
+    // kNoChild. Empty for others.
+    std::vector<std::uint8_t> child_at;
+
+    static constexpr std::uint8_t kNoChild = 255;
 };
 
 template <class Value>

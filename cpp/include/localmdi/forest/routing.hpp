@@ -48,6 +48,11 @@ inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
         return in_set || (is_missing && split.missing_child == 0) ? 0 : 1;
     }
     if (is_missing) return split.missing_child;
+    if (!split.child_at.empty()) {
+        const bool is_known = code < split.child_at.size();
+        const std::uint8_t child = is_known ? split.child_at[code] : UnorderedSplit::kNoChild;
+        return child == UnorderedSplit::kNoChild ? kStays : child;
+    }
     // The categories ascend. Counting the smaller ones of a few needs no unforeseeable branch.
     constexpr std::size_t kFew = 16;
     std::size_t at = 0;

@@ -16,7 +16,8 @@ namespace localmdi::infinite {
 // first, because their lists of matching rows are short.
 struct MatchMasks {
     std::size_t n_slots;
-    bool fixed_slots;  // every slot has its meaning, also where its sum is 0
+    bool fixed_slots;   // every slot has its meaning, also where its sum is 0
+    bool small_counts;  // all sums are whole numbers below 2^16
     std::vector<std::size_t> features;
     std::vector<std::uint64_t> mask;  // of each merged row
     std::uint32_t copies = 0;         // the merged row that equals x
@@ -31,9 +32,12 @@ struct MatchMasks {
         for (std::size_t e = entry_offset[i]; e < entry_offset[i + 1]; ++e)
             slots[entry_slot[e]] += entry_weight[e];
     }
-    void add_row(std::size_t i, double* counts, const std::int32_t* place) const {
-        for (std::size_t e = entry_offset[i]; e < entry_offset[i + 1]; ++e)
-            counts[place[entry_slot[e]]] += entry_weight[e];
+    template <class Count>
+    void add_row(std::size_t i, Count* counts, const std::int32_t* place) const {
+        for (std::size_t e = entry_offset[i]; e < entry_offset[i + 1]; ++e) {
+            Count& sum = counts[place[entry_slot[e]]];
+            sum = static_cast<Count>(sum + static_cast<Count>(entry_weight[e]));
+        }
     }
 
     bool is_pure(const std::vector<std::uint32_t>& rows) const {

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "localmdi/support/criterion.hpp"
 
@@ -58,13 +59,16 @@ class Impurity {
 public:
     explicit Impurity(const Sample& sample);
 
-    // Slots that are 0 may be left out, except for the variance.
-    double operator()(const double* slots, std::size_t n_slots) const {
-        if (criterion_ == Criterion::variance)
-            return support::variance(slots[0], {slots + 1, 1}, slots[2]);
-        double total = slots[0];
-        for (std::size_t c = 1; c < n_slots; ++c) total += slots[c];
-        const std::span<const double> counts(slots, n_slots);
+    // Slots that are 0 may be left out, except for the variance. Whole counts may come as whole
+    // numbers, whose sum must fit their type: the same bits, sooner.
+    template <class Count>
+    double operator()(const Count* slots, std::size_t n_slots) const {
+        if constexpr (std::is_same_v<Count, double>)
+            if (criterion_ == Criterion::variance)
+                return support::variance(slots[0], {slots + 1, 1}, slots[2]);
+        Count total = slots[0];
+        for (std::size_t c = 1; c < n_slots; ++c) total = static_cast<Count>(total + slots[c]);
+        const std::span<const Count> counts(slots, n_slots);
         if (criterion_ == Criterion::gini) return support::gini(total, counts);
         return support::entropy(log_, total, counts);
     }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace localmdi::support {
@@ -59,6 +60,7 @@ public:
 private:
     template <class Count>
     bool in_table(Count c) const {
+        if constexpr (std::is_unsigned_v<Count>) return c < table_.size();
         return static_cast<double>(c) < static_cast<double>(table_.size());
     }
     template <class Count>
@@ -87,7 +89,8 @@ private:
 // (n·log2(n) − Σ c·log2(c)) / n: counts 3 and 1 give (8 − 4.7549) / 4 = 0.8113.
 template <class Count>
 double entropy(const WeightedLog& log, Count total, std::span<const Count> counts) {
-    return std::max((log(total) - log.sum(total, counts)) / static_cast<double>(total), 0.0);
+    const double bits = (log(total) - log.sum(total, counts)) / static_cast<double>(total);
+    return bits < 0 ? 0.0 : bits;  // by value: whether a set is pure is no branch to guess
 }
 
 // Σ p(1 − p) = 1 − Σ p²: counts 3 and 1 give 1 − 10/16 = 0.375. Exactly 0 for a single class.

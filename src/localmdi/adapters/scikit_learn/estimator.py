@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._core import NodeWriter
 from localmdi.adapters.adapted import AdaptedModel
 from localmdi.adapters.scikit_learn.in_bag_steps import steps_to_trees
 from localmdi.adapters.scikit_learn.kinds import refuse, refuse_unknown
-from localmdi.adapters.scikit_learn.members import Members, TreeMember, collect
-from localmdi.exceptions import InvalidForestError, UnsupportedModelError
+from localmdi.adapters.scikit_learn.members import Members, collect
+from localmdi.adapters.scikit_learn.node_records import NodeRecords, node_offsets
 from localmdi.forest import build_forest
+from localmdi.forest.deferred import defer_forest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from localmdi.typing import AnyArray, FloatArray, IntArray, Names
+    from localmdi.forest import Forest
+    from localmdi.typing import FloatArray, Names
 
 __all__ = ["adapt_estimator", "check_fitted"]
 
@@ -43,26 +44,33 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
     own_names = getattr(model, "feature_names_in_", None)
     if names is None or len(names) != n_features:
         names = None if own_names is None else tuple(map(str, own_names))
-    forest = build_forest(
-        n_features=n_features,
-        **node_columns(members.trees, missing=members.missing),
-        value=node_values(members) if values else None,
-        tree_weight=np.array([member.weight for member in members.trees]),
-        feature_names=None if names is None else _distinct(names),
-        criterion=members.criterion,
-        aggregation="sum" if members.summed else "mean",
-        classes=members.classes,
-        row_dtype="float32",
-        boosted=members.boosted,
-        base_value=members.base if values else None,
-    )
+    header = {
+        "n_features": n_features,
+        "tree_weight": np.array([member.weight for member in members.trees]),
+        "feature_names": None if names is None else _distinct(names),
+        "criterion": members.criterion,
+        "aggregation": "sum" if members.summed else "mean",
+        "classes": members.classes,
+        "row_dtype": "float32",
+        "boosted": members.boosted,
+    }
     return AdaptedModel(
-        forest=forest,
+        forest=_forest(members, header, values=values),
         in_bag_steps=partial(steps_to_trees, model),
         input_names=None if own_names is None else tuple(map(str, own_names)),
         n_features_in=n_features,
         finite=True,
         missing=members.missing,
+    )
+
+
+def _forest(members: Members, header: Mapping[str, Any], *, values: bool) -> Forest:
+    """Return the forest, its nodes read now if their values are wanted, else when they are."""
+    source = NodeRecords(members.trees, missing=members.missing)
+    if not values:
+        return defer_forest(source, tree_offset=node_offsets(members.trees), **header)
+    return build_forest(
+        **header, **source.columns(), value=node_values(members), base_value=members.base
     )
 
 
@@ -112,49 +120,12 @@ def _distinct(names: Names) -> list[str]:
     return distinct
 
 
-def node_columns(trees: Sequence[TreeMember], *, missing: bool) -> dict[str, Any]:
-    """Return the fields of a forest that hold these trees, without their values.
-
-    The trees' own arrays are live views of the model: they are read, never kept.
-    """
-    tree_offset = _offsets(trees)
-    n_nodes = int(tree_offset[-1])
-    columns: dict[str, AnyArray] = {
-        "feature": np.empty(n_nodes, dtype=np.int32),
-        "split_kind": np.empty(n_nodes, dtype=np.uint8),
-        "threshold": np.empty(n_nodes),
-        "child_offset": np.empty(n_nodes + 1, dtype=np.int64),
-        "child": np.empty(n_nodes - len(trees), dtype=np.int64),
-        "missing_child": np.empty(n_nodes, dtype=np.int32),
-        "weight": np.empty(n_nodes),
-        "impurity": np.empty(n_nodes),
-    }
-    writer = NodeWriter(**columns)
-    for index, member in enumerate(trees):
-        try:
-            _append(writer, member, missing=missing)
-        except ValueError as error:
-            raise InvalidForestError(
-                f"tree {index} of the model must be a binary tree, but at {error}. "
-                "The model is damaged: fit it again."
-            ) from error
-    if writer.n_nodes != n_nodes:
-        raise InvalidForestError(
-            f"the trees of the model must have {n_nodes} nodes, as their node counts say; found "
-            f"{writer.n_nodes}. The model is damaged: fit it again."
-        )
-    columns["tree_offset"] = tree_offset
-    for column in columns.values():
-        column.flags.writeable = False  # so that the forest keeps it without a copy
-    return columns
-
-
 def node_values(members: Members) -> FloatArray:
     """Return the values of all nodes, in the columns of the model they belong to.
 
     If the prediction is a sum over trees, each tree's values are scaled to their part in it.
     """
-    offsets = _offsets(members.trees).tolist()
+    offsets = node_offsets(members.trees).tolist()
     values = np.zeros((offsets[-1], members.n_values))
     for member, first, end in zip(members.trees, offsets[:-1], offsets[1:], strict=True):
         own = _own_values(member.tree)
@@ -166,32 +137,6 @@ def node_values(members: Members) -> FloatArray:
             values[first:end, member.targets[is_kept]] = scaled[:, is_kept]
     values.flags.writeable = False
     return values
-
-
-def _offsets(trees: Sequence[TreeMember]) -> IntArray:
-    sizes = [member.tree.node_count for member in trees]
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def _append(writer: NodeWriter, member: TreeMember, *, missing: bool) -> None:
-    tree = member.tree
-    try:
-        writer.append(
-            left=tree.children_left,
-            right=tree.children_right,
-            feature=tree.feature,
-            threshold=tree.threshold,
-            weight=tree.weighted_n_node_samples,
-            impurity=tree.impurity,
-            missing_goes_left=tree.missing_go_to_left if missing else None,
-            column=member.columns,
-        )
-    except (TypeError, AttributeError) as error:
-        raise UnsupportedModelError(
-            f"the trees of a model must have the arrays of scikit-learn 1.6 or newer; this "
-            f"{type(tree).__name__} has others. Upgrade localmdi, or fit with a supported "
-            "scikit-learn."
-        ) from error
 
 
 def _own_values(tree: Any) -> FloatArray:

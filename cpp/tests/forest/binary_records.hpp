@@ -1,0 +1,65 @@
+// Binary trees as scikit-learn stores them, and room for them in a node table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "localmdi/forest/binary_tree.hpp"
+
+namespace localmdi::testing {
+
+using forest::BinaryTree;
+using forest::NodeColumns;
+
+// As scikit-learn lays a node out: the fields of one node beside each other.
+struct Record {
+    std::int64_t left, right, feature;
+    double threshold, impurity, weight;
+    std::uint8_t missing_goes_left;
+};
+inline constexpr std::ptrdiff_t kStep = sizeof(Record) / 8;
+
+inline BinaryTree tree_of(const std::vector<Record>& nodes) {
+    const Record* const first = nodes.data();
+    return {.n_nodes = nodes.size(),
+            .left = {&first->left, kStep},
+            .right = {&first->right, kStep},
+            .feature = {&first->feature, kStep},
+            .threshold = {&first->threshold, kStep},
+            .weight = {&first->weight, kStep},
+            .impurity = {&first->impurity, kStep},
+            .missing_goes_left = {&first->missing_goes_left, sizeof(Record)},
+            .column = {}};
+}
+
+inline const std::vector<Record> kStump{{1, 2, 3, 0.5, 1.0, 10.0, 1},
+                                        {-1, -1, -2, -2.0, 0.25, 4.0, 0},
+                                        {-1, -1, -2, -2.0, 0.75, 6.0, 0}};
+
+// The arrays of a node table, without categories.
+struct ColumnTable {
+    ColumnTable(std::size_t n_nodes, std::size_t n_trees)
+        : feature(n_nodes),
+          split_kind(n_nodes),
+          threshold(n_nodes),
+          child_offset(n_nodes + 1),
+          child(n_nodes - n_trees),
+          missing_child(n_nodes),
+          weight(n_nodes),
+          impurity(n_nodes) {}
+
+    NodeColumns columns() {
+        return {feature, split_kind,    threshold, child_offset,
+                child,   missing_child, weight,    impurity};
+    }
+
+    std::vector<std::int32_t> feature;
+    std::vector<std::uint8_t> split_kind;
+    std::vector<double> threshold;
+    std::vector<std::int64_t> child_offset, child;
+    std::vector<std::int32_t> missing_child;
+    std::vector<double> weight, impurity;
+};
+
+}  // namespace localmdi::testing

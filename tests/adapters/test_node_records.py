@@ -1,0 +1,170 @@
+"""Trees packed straight from scikit-learn's records, beside the same trees from a table."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import localmdi as lm
+from adapters.models import NAMES, cases
+from localmdi.adapters import adapt
+from localmdi.adapters.scikit_learn.members import TreeMember
+from localmdi.adapters.scikit_learn.node_records import NodeRecords
+from localmdi.exceptions import InvalidForestError
+from localmdi.forest import Forest
+from localmdi.forest.packing import Packing
+
+X, Y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+X = X.astype(np.float32)
+
+
+def is_read(forest):
+    return type(forest) is Forest and forest.source is None
+
+
+@pytest.fixture(params=NAMES)
+def case(request):
+    return cases()[request.param]
+
+
+def test_the_same_bits_as_from_the_table(case):
+    adapted = adapt(case.model)
+    rows = np.random.default_rng(0).normal(size=(300, adapted.forest.n_features))
+    rows = rows.astype(np.float32)
+    straight, table = lm.Explainer(case.model), lm.Explainer(lm.as_forest(case.model))
+    for n in (1, 300):  # the row kernel and the tile kernel
+        one, other = straight(rows[:n]), table(rows[:n])
+        assert not is_read(straight.forest)
+        assert one.values.tobytes() == other.values.tobytes()
+        assert one.residual.tobytes() == other.residual.tobytes()
+        assert (one.baseline, one.unit) == (other.baseline, other.unit)
+    ends = [
+        np.concatenate(
+            [
+                block.leaf
+                for block in explainer._packing.leaf_blocks(
+                    explainer._reader.read(rows), explainer._reader.rules, n_threads=1
+                )
+            ],
+            axis=1,
+        )
+        for explainer in (straight, table)
+    ]
+    np.testing.assert_array_equal(*ends)
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_leaf_nodes": 20}, {"max_depth": 1}])
+def test_any_order_of_records_and_any_number_of_threads(settings):
+    # With max_leaf_nodes the records are not in the order of the paths.
+    model = RandomForestClassifier(20, random_state=0, **settings).fit(X, Y)
+    expected = lm.local_mdi(lm.as_forest(model), X)
+    for n_jobs in (1, 2, 5):
+        found = lm.local_mdi(model, X, n_jobs=n_jobs)
+        assert found.values.tobytes() == expected.values.tobytes()
+        assert found.baseline == expected.baseline
+
+
+def test_missing_values_without_reading_the_nodes():
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    model = RandomForestClassifier(10, random_state=0).fit(rows, Y)
+    straight = lm.Explainer(model)
+    expected = lm.local_mdi(lm.as_forest(model), rows)
+    assert straight(rows).values.tobytes() == expected.values.tobytes()
+    assert not is_read(straight.forest)
+
+
+def test_the_nodes_are_read_when_they_are_asked_for():
+    model = ExtraTreesClassifier(5, random_state=0).fit(X, Y)
+    forest = adapt(model).forest
+    assert (forest.n_trees, forest.criterion) == (5, "gini")
+    assert not is_read(forest)
+    assert forest.n_nodes == sum(tree.tree_.node_count for tree in model)
+    assert is_read(forest)
+    for use in (pickle.dumps, repr, hash, replace, lambda f: f == forest, lambda f: f.node_table):
+        again = adapt(model).forest
+        use(again)
+        assert is_read(again)
+        assert again == forest
+    assert pickle.loads(pickle.dumps(adapt(model).forest)) == forest
+    assert is_read(pickle.loads(pickle.dumps(lm.Explainer(model))).forest)
+
+
+def test_as_forest_has_read_everything():
+    model = DecisionTreeClassifier(random_state=0).fit(X, Y)
+    assert is_read(lm.as_forest(model, values=False))
+    with pytest.raises(InvalidForestError):
+        lm.as_forest(damage(model, "threshold", np.nan), values=False)
+
+
+DAMAGES = {
+    "left_child": (0, 10_000, -7),
+    "right_child": (1, 10_000, -7),
+    "feature": (6, -1),
+    "threshold": (np.nan,),
+    "impurity": (np.nan, np.inf),
+    "weighted_n_node_samples": (-1.0, np.nan, np.inf),
+}
+
+
+def damage(model, field, value, node=0):
+    """Return a copy of a tree in which a number is another."""
+    copy = pickle.loads(pickle.dumps(model))
+    copy.tree_.__getstate__()["nodes"][field][node] = value
+    return copy
+
+
+@pytest.mark.parametrize(("field", "value"), [(f, v) for f, all_ in DAMAGES.items() for v in all_])
+def test_damaged_records_are_refused_as_in_a_table(field, value):
+    model = DecisionTreeClassifier(random_state=0, max_depth=3).fit(X, Y)
+    broken = damage(model, field, value)
+    members = [TreeMember(broken.tree_)]
+    source = NodeRecords(members, missing=True)
+    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
+    with pytest.raises(InvalidForestError) as straight:
+        lm.Explainer(broken)
+    with pytest.raises(InvalidForestError) as table:
+        lm.as_forest(broken)
+    assert str(straight.value) == str(table.value)
+
+
+def test_two_parents_and_an_orphan():
+    model = DecisionTreeClassifier(random_state=0, max_depth=2).fit(X, Y)
+    left = model.tree_.children_left
+    second = int(left[0]) if left[left[0]] >= 0 else int(model.tree_.children_right[0])
+    broken = damage(model, "left_child", int(model.tree_.children_right[second]), node=second)
+    with pytest.raises(InvalidForestError, match="must have one parent"):
+        lm.Explainer(broken)
+
+
+def test_trees_without_records_go_through_the_table():
+    class Wrapped:
+        """The public arrays of a tree, and no state of scikit-learn's."""
+
+        def __init__(self, tree):
+            self.names = (
+                "node_count",
+                "children_left",
+                "children_right",
+                "feature",
+                "threshold",
+                "impurity",
+                "weighted_n_node_samples",
+                "missing_go_to_left",
+            )
+            for name in self.names:
+                setattr(self, name, getattr(tree, name))
+
+    tree = DecisionTreeClassifier(random_state=0).fit(X, Y).tree_
+    source = NodeRecords([TreeMember(Wrapped(tree))], missing=True)
+    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
+    np.testing.assert_array_equal(source.columns()["impurity"], tree.impurity)
+
+
+def test_a_packing_that_only_routes_reads_the_nodes():
+    forest = adapt(DecisionTreeClassifier(random_state=0).fit(X, Y)).forest
+    Packing(forest)
+    assert is_read(forest)
