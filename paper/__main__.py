@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paper.pieces import PIECES, find
 from paper.settings import Settings
 from paper.store import Store
+from paper.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted. The same command goes on where it was.", file=sys.stderr)
         return 130
+    except OSError as error:
+        complaint = f"{error.strerror}: {error.filename}" if error.filename else error
+        print(f"\npython -m paper: {complaint}", file=sys.stderr)
+        return 1
     print(f"Open {page}")
     return 0
 
@@ -74,7 +79,7 @@ def _make(settings: Settings, store: Store, *, names: Sequence[str]) -> Path:
     claims = [claim for piece in pieces for claim in piece.claims]
     write_table(claims_table(claims, f"Made by `{command}`."), settings.folder / "tables")
     page = settings.folder / "index.html"
-    page.write_text(render(pieces, settings, command=command), encoding="utf-8")
+    write_whole(page, render(pieces, settings, command=command))
     return page
 
 

@@ -41,7 +41,8 @@ CLASSIFIERS = {
     "ydf": lambda X, y: ydf.GradientBoostedTreesLearner(label="y", num_trees=10).train(
         X.assign(y=y), verbose=0
     ),
-    "a pipeline": lambda X, y: make_pipeline(
+    "a pipeline of three steps": lambda X, y: make_pipeline(
+        StandardScaler().set_output(transform="pandas"),
         StandardScaler().set_output(transform="pandas"),
         xgb.XGBClassifier(n_estimators=10, n_jobs=1),
     ).fit(X, y),
