@@ -24,7 +24,7 @@ EVALUATION_TOOLS := $(VENV)/.evaluation-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 OLDEST_BUILT := $(OLDEST)/.built
 
-.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz bench bench-check paper evaluation docs format clean
+.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz mutants bench bench-check paper evaluation docs format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -39,6 +39,9 @@ test-slow: test-threads test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that tak
 
 fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them (FUZZ="--seconds 60 --seed 7")
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+mutants: $(BUILT) $(TEST_TOOLS) ## change one operator or number at a time, 300 of them: do the tests notice? (MUTANTS="--python 60 --cpp 0 --seed 7")
+	PYTHONPATH=tools $(BIN)/python -m mutants $(MUTANTS)
 
 bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
 	$(BIN)/python -m benchmarks

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evaluation.sections import SECTIONS
 from evaluation.settings import Settings
 from paper.program import Program
+from paper.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +44,9 @@ def _make(settings: Settings, names: Sequence[str], *, docs: bool) -> Path:
     command = PROGRAM.command(settings, names)
     found = results(pieces, settings, command=command)
     text = json.dumps(found, indent=1, ensure_ascii=False)
-    (settings.folder / "results.json").write_text(text, encoding="utf-8")
+    write_whole(settings.folder / "results.json", text)
     page = settings.folder / "index.html"
-    page.write_text(render(pieces, settings, command=command), encoding="utf-8")
+    write_whole(page, render(pieces, settings, command=command))
     if docs:
         write_documents(pieces, settings, command=command)
     return page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paper.pieces import PIECES
 from paper.program import Program
 from paper.settings import Settings
+from paper.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ def _make(settings: Settings, names: Sequence[str]) -> Path:
     claims = [claim for piece in pieces for claim in piece.claims]
     write_table(claims_table(claims, f"Made by `{command}`."), settings.folder / "tables")
     page = settings.folder / "index.html"
-    page.write_text(render(pieces, settings, command=command), encoding="utf-8")
+    write_whole(page, render(pieces, settings, command=command))
     return page
 
 

@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from paper.whole_files import write_whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -32,18 +34,20 @@ def write_piece(piece: Piece, folder: Path) -> None:
         (folder / subfolder).mkdir(parents=True, exist_ok=True)
     for picture in piece.figures:
         path = folder / "figures" / picture.name
-        path.with_suffix(".svg").write_text(svg_text(picture), encoding="utf-8")
+        write_whole(path.with_suffix(".svg"), svg_text(picture))
+        drawn = io.BytesIO()
         picture.figure.savefig(
-            path.with_suffix(".png"), dpi=200, facecolor="white", metadata={"Software": None}
+            drawn, format="png", dpi=200, facecolor="white", metadata={"Software": None}
         )
+        write_whole(path.with_suffix(".png"), drawn.getvalue())
     for table in piece.tables:
         write_table(table, folder / "tables")
 
 
 def write_table(table: Table, folder: Path) -> None:
     """Write a table as CSV and Markdown."""
-    (folder / f"{table.name}.csv").write_text(csv_text(table), encoding="utf-8")
-    (folder / f"{table.name}.md").write_text(markdown_text(table), encoding="utf-8")
+    write_whole(folder / f"{table.name}.csv", csv_text(table))
+    write_whole(folder / f"{table.name}.md", markdown_text(table))
 
 
 def claims_table(claims: Iterable[Claim], caption: str) -> Table:

@@ -73,12 +73,16 @@ class Program:
         return parser
 
     def run(self, make: Callable[[], Path]) -> int:
-        """Make a page and say where it is, or that it was interrupted; return the exit code."""
+        """Make a page and say where it is, or why there is none; return the exit code."""
         try:
             page = make()
         except KeyboardInterrupt:
             print("\nInterrupted. The same command continues where it stopped.", file=sys.stderr)
             return 130
+        except OSError as error:
+            complaint = f"{error.strerror}: {error.filename}" if error.filename else error
+            print(f"\npython -m {self.name}: {complaint}", file=sys.stderr)
+            return 1
         print(f"Open {page}")
         return 0
 

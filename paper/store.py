@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from paper.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -87,7 +88,7 @@ class Store:
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         folder = self._folder / f"{work.label.replace(' ', '-')}-{digest}"
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "key.json", lambda file: file.write(key.encode()))
+        write_whole(folder / "key.json", key)
         stops = [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
         return [_Block(folder / f"{a:06d}-{b:06d}.npz", work, a, b) for a, b in stops]
 
@@ -117,7 +118,9 @@ class Store:
 
 def _compute_block(index: int, block: _Block) -> tuple[int, np.ndarray]:
     values = np.asarray(_prepared(block.work)(block.start, block.stop))
-    _write(block.path, lambda file: np.savez(file, values=values))
+    content = io.BytesIO()
+    np.savez(content, values=values)
+    write_whole(block.path, content.getvalue())
     return index, values
 
 
@@ -125,10 +128,3 @@ def _compute_block(index: int, block: _Block) -> tuple[int, np.ndarray]:
 def _prepared(work: Work) -> Callable[[int, int], np.ndarray]:
     """Prepare a work once per process."""
     return work.prepare()
-
-
-def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        write(file)
-    temporary.replace(path)

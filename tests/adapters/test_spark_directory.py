@@ -51,6 +51,18 @@ def test_a_pipeline():
     assert result.additivity_error() < 1e-12
 
 
+def test_a_leaf_that_no_row_reached(tmp_path):
+    model = shutil.copytree(SAVED / "pipeline", tmp_path / "pipeline")
+
+    def empty(rows, nodes):
+        leaf = next(node for node in nodes if node["leftChild"] < 0)
+        leaf["impurityStats"] = [0.0] * 3
+
+    spoil_nodes(empty)(model)
+    forest = load_model_file(model)
+    assert forest.value[forest.weight == 0].tolist() == [[0, 0, 0]]
+
+
 def test_boosted_trees():
     forest = load_model_file(SAVED / "boosted")
     assert (forest.n_trees, forest.boosted, forest.aggregation) == (2, True, "sum")

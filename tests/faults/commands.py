@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -49,3 +50,37 @@ def wait_for_child(process):
 
 def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+# Mounts a small disk that only this command sees, and lists what is on it afterwards.
+ON_SMALL_DISK = """
+mount -t tmpfs -o size=64k tmpfs small || exit 99
+printf 'the old file\\n' > small/old.csv
+"$@"
+code=$?
+cd small && find . -type f -exec stat -c '%n %s' {} + | sort
+exit $code
+"""
+
+
+def small_disks():
+    """Return whether a user may mount a disk that nobody else sees."""
+    if not shutil.which("unshare"):
+        return False
+    done = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False)
+    return done.returncode == 0
+
+
+def on_small_disk(folder, *arguments, **options):
+    """Run the program with a disk of 64 KiB as the folder ``small``."""
+    (folder / "small").mkdir()
+    command = [sys.executable, "-m", "localmdi", *arguments]
+    return subprocess.run(
+        ["unshare", "-rm", "sh", "-c", ON_SMALL_DISK, "sh", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import localmdi as lm
-from faults.commands import OLD, names_in, prepare, start
+from faults.commands import OLD, names_in, on_small_disk, prepare, small_disks, start
 from localmdi.report import write_report
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="devices and limits are Linux's")
@@ -44,6 +44,20 @@ def test_a_disk_that_is_full(folder, name):
     assert "File too large" in complaint
     assert (folder / name).read_bytes() == OLD
     assert names_in(folder) == before
+
+
+@pytest.mark.parametrize("name", ["old.csv", "new.parquet", "page.html"])
+def test_a_small_disk(folder, name):
+    if not small_disks():
+        pytest.skip("this system lets no user mount a disk of their own")
+    command = ["explain", "rows.parquet", "--model", "f.lmdi", "--quiet", "--jobs", "1"]
+    option = "--report" if name.endswith("html") else "-o"
+    done = on_small_disk(folder, *command, option, f"small/{name}")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("localmdi: ")
+    assert done.stderr.endswith("No space left on device.\n")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout.splitlines() == ["./old.csv 13"]
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "device", "input", "model"])

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from forest.tables import STUMP, fields_of_forests
-from localmdi.exceptions import InvalidForestError
+from localmdi.exceptions import InvalidForestError, MissingStatisticsError
 from localmdi.forest import build_forest
+from localmdi.forest.invariants import convert, freeze
 from localmdi.forest.schema import FLOATS, STRUCTURE
 
 CLASSIFIER = STUMP | {"classes": (np.array(["no", "yes"]),), "criterion": "gini"}
@@ -85,6 +86,12 @@ def test_what_was_checked_cannot_be_changed():
     assert not forest.threshold.flags.writeable
     again = build_forest(**STUMP | {"threshold": forest.threshold})
     assert np.shares_memory(again.threshold, forest.threshold)
+
+
+def test_a_new_array_is_frozen_where_it_is():
+    converted = convert("threshold", [0.5, 0.0], dtype=np.dtype(np.float64))
+    frozen = freeze("threshold", converted, dtype=converted.dtype, shape=(2,))
+    assert np.shares_memory(frozen, converted)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +188,21 @@ def test_unknown_and_missing_keywords():
         build_forest(**{field: value for field, value in STUMP.items() if field != "child"})
     with pytest.raises(TypeError, match="feature"):
         build_forest(n_features=2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "advised"),
+    [
+        ({}, "squared_error"),
+        ({"criterion": "absolute_error"}, "squared_error"),
+        ({"criterion": "poisson"}, "squared_error"),
+        ({"criterion": "loss"}, "entropy"),
+        ({"criterion": "gini"}, "gini"),
+        ({"classes": (np.array(["no", "yes"]),)}, "entropy"),
+    ],
+    ids=str,
+)
+def test_the_criterion_that_is_advised_fits_the_target(fields, advised):
+    forest = build_forest(**STUMP | {"impurity": None, "value": None, "criterion": None} | fields)
+    with pytest.raises(MissingStatisticsError, match=f"criterion='{advised}'"):
+        forest.statistic("impurity")

@@ -283,7 +283,7 @@ class Forest:
                 "forest.with_statistics(X, y, criterion=...)."
             )
         # A criterion for the kind of target that the model has.
-        numbers = self.criterion is None and self.classes is None
+        numbers = self.criterion in (None, "absolute_error", "poisson") and self.classes is None
         fitting = self.criterion if self.criterion in criterion_names(computed=True) else None
         criterion = fitting or ("squared_error" if numbers else "entropy")
         return (

@@ -1,0 +1,38 @@
+"""A plugin of pytest: run chosen tests only, in the order given, and note how long each took."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+CHOICE = "LOCALMDI_CHOSEN_TESTS"
+_seconds: dict[str, float] = {}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = os.environ.get(CHOICE)
+    if chosen:
+        place = {test: at for at, test in enumerate(json.loads(Path(chosen).read_text("utf-8")))}
+        # A file stands for all its tests.
+        found = {item: place.get(item.nodeid, place.get(file_of(item.nodeid))) for item in items}
+        items[:] = [item for item in items if found[item] is not None]
+        items.sort(key=found.__getitem__)
+
+
+def file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if not report.skipped:
+        _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput") and not os.environ.get(CHOICE):
+        Path("seconds.json").write_text(json.dumps(_seconds), encoding="utf-8")
