@@ -189,3 +189,21 @@ def test_a_directory_of_spark(run, tmp_path):
     written = pd.read_parquet("out.parquet")
     expected = lm.local_mdi(load_model_file(saved), X)
     assert np.array_equal(written[list(X.columns)], expected.values)
+
+
+def test_words_for_true_and_false(run, table, tmp_path):
+    frame, _ = table
+    frame = frame.assign(smoker=frame["dose"] > 0.5)
+    path = tmp_path / "flags.csv"
+    frame.to_csv(path, index=False)  # as True and False
+    learner = ydf.GradientBoostedTreesLearner(
+        label="score", features=["age", "smoker"], task=ydf.Task.REGRESSION, num_trees=5
+    )
+    learner.train(frame, verbose=0).save("model")
+    outcome = run("explain", path, "--model", "model", "--target", "score", "-o", "out.parquet")
+    assert outcome.code == 0, outcome.err
+    forest = load_model_file("model")
+    X = frame[list(forest.feature_names)]
+    expected = lm.local_mdi(forest.with_statistics(X, frame["score"], criterion="variance"), X)
+    written = pd.read_parquet("out.parquet")
+    np.testing.assert_array_equal(written[list(expected.feature_names)], expected.values)

@@ -88,6 +88,7 @@ def test_kinds_of_texts(parts, kind):
     ("cells", "kind", "expected"),
     [
         (pa.array([True, None]), Kind.NUMBER, [1.0, None]),
+        (pa.array(["true", None, "FALSE"]), Kind.NUMBER, [1.0, None, 0.0]),
         (pa.array([3, None], pa.int8()), Kind.CATEGORY, ["3", None]),
         (pa.array(["b", None]).dictionary_encode(), Kind.CATEGORY, ["b", None]),
         (pa.array(["1", "2"]).dictionary_encode(), Kind.NUMBER, [1.0, 2.0]),
@@ -104,6 +105,7 @@ def test_cells_become_what_a_model_knows(cells, kind, expected):
     [
         (pa.array(["perhaps"]), Kind.BOOLEAN, "must hold true or false"),
         (pa.array([[1]]), Kind.CATEGORY, "must hold single values"),
+        (pa.array(["true", "1"]), Kind.NUMBER, "must hold numbers; got 'true'"),
         (pa.array(["1", "x" * 500]), Kind.NUMBER, r"must hold numbers; got 'x{59}…'\. Correct"),
     ],
 )

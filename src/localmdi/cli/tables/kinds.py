@@ -10,7 +10,15 @@ from localmdi._text import quote_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Kind", "KindGuess", "as_kind", "convert_columns", "has_missing", "kind_of_type"]
+__all__ = [
+    "Kind",
+    "KindGuess",
+    "as_kind",
+    "convert_columns",
+    "has_missing",
+    "holds_flags",
+    "kind_of_type",
+]
 
 # Dates as people write them: 2024-01-31, 31.1.2024, 1/31/24, with or without a time of day.
 _DATE = (
@@ -108,6 +116,9 @@ def as_kind(column: Any, kind: Kind, *, name: str) -> Any:
             f"{_AS_FITTED}"
         )
     parsed = _parse_numbers(column)
+    if parsed is None and holds_flags(column):
+        # As typed booleans are: the model may have been fitted with them.
+        return _as_booleans(column, name).cast(pa.int8()).cast(pa.float64())
     if parsed is None:
         raise ValueError(
             f"column {quote_names([name])} must hold numbers; got "
@@ -123,6 +134,20 @@ def convert_columns(batch: Any, kinds: Mapping[str, Kind]) -> Any:
 
     columns = [as_kind(batch[name], kinds[name], name=name) for name in batch.column_names]
     return pa.Table.from_arrays(columns, names=batch.column_names)
+
+
+def holds_flags(column: Any) -> bool:
+    """Tell whether all cells are true or false, as booleans or as words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type):
+        return True
+    present = column.drop_null()
+    if not pa.types.is_string(column.type) or not len(present):
+        return False
+    words = pc.ascii_lower(pc.utf8_trim_whitespace(present))
+    return bool(pc.all(pc.is_in(words, value_set=pa.array(["true", "false"]))).as_py())
 
 
 def has_missing(column: Any) -> bool:

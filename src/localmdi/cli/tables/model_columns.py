@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, cut, quote_names
-from localmdi.cli.tables.kinds import Kind, KindGuess
+from localmdi.cli.tables.kinds import Kind, KindGuess, holds_flags
 from localmdi.cli.tables.open import columns_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _kinds_in_table(
         for name, guess in guesses.items():
             if table.kinds is None:
                 guess.see(batch[name])
-            if name in flags and not _holds_flags(batch[name]):
+            if name in flags and not holds_flags(batch[name]):
                 flags.remove(name)
         if table.kinds is not None and not flags:
             break
@@ -171,20 +171,6 @@ def _kinds_in_table(
         else Kind.CATEGORY
         for name in names
     }
-
-
-def _holds_flags(column: Any) -> bool:
-    """Tell whether all cells are true or false, as booleans or as words."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(column.type):
-        return True
-    present = column.drop_null()
-    if not pa.types.is_string(column.type) or not len(present):
-        return False
-    words = pc.ascii_lower(pc.utf8_trim_whitespace(present))
-    return bool(pc.all(pc.is_in(words, value_set=pa.array(["true", "false"]))).as_py())
 
 
 def _learned_words(steps: Sequence[Any], names: Sequence[str]) -> set[str]:
