@@ -116,7 +116,7 @@ def memory(call: Callable[[], Any]) -> float:
     return peak_megabytes() - before
 
 
-def table(n_rows: int, n_features: int = 20, n_classes: int = 2) -> tuple[Any, Any]:
+def table(n_rows: int, n_features: int = 20, *, n_classes: int = 2) -> tuple[Any, Any]:
     X, y = make_classification(
         n_rows,
         n_features,
@@ -129,7 +129,7 @@ def table(n_rows: int, n_features: int = 20, n_classes: int = 2) -> tuple[Any, A
     return X.astype(np.float32), y
 
 
-def forest(X: Any, y: Any, n_trees: int = 100, **settings: Any) -> Any:
+def forest(X: Any, y: Any, *, n_trees: int = 100, **settings: Any) -> Any:
     return ExtraTreesClassifier(n_trees, random_state=0, n_jobs=1, **settings).fit(X, y)
 
 
@@ -143,7 +143,7 @@ def rows() -> Iterator[Shape]:
 def trees() -> Iterator[Shape]:
     X, y = table(2000)
     for n in (1, 10, 100, 1000, 10_000):
-        yield Shape(f"{n:,}", forest(X, y, n, max_depth=8), X)
+        yield Shape(f"{n:,}", forest(X, y, n_trees=n, max_depth=8), X)
 
 
 def depths() -> Iterator[Shape]:
@@ -184,8 +184,8 @@ def features() -> Iterator[Shape]:
 
 def classes() -> Iterator[Shape]:
     for n in (2, 10, 100, 1000):
-        X, y = table(4000, 20, n)
-        yield Shape(f"{n:,}", forest(X, y, 50), X)
+        X, y = table(4000, n_classes=n)
+        yield Shape(f"{n:,}", forest(X, y, n_trees=50), X)
 
 
 def splits() -> Iterator[Shape]:

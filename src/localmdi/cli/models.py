@@ -118,7 +118,7 @@ def _load_skops(path: Path) -> Any:
     """Return the model in a skops file, if all its types are known and all its trees are sound."""
     import skops.io
 
-    from localmdi.adapters import adapt
+    from localmdi._api import as_forest
     from localmdi.cli.skops_files import check_archive
 
     with _loadable(path, "skops"):
@@ -134,7 +134,7 @@ def _load_skops(path: Path) -> Any:
         model = skops.io.load(path, trusted=sorted(unknown))
         _check_trees(model)
         # Attributes may be missing or of other types; here that is the file's fault.
-        adapt(model, values=False)
+        as_forest(model, values=False)
     return model
 
 
