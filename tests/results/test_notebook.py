@@ -110,7 +110,9 @@ def test_html_escapes_and_cuts():
     assert any(text.endswith("…") for text in cells.text)
     assert any("#e08214" in style for style in cells.styles)
     # Text has the page's own colour, so that it is read on a dark page too.
-    assert not any(style.startswith("color") or ";color" in style for style in cells.styles)
+    colours = [style.partition(";color:")[2] for style in cells.styles if ";color:" in style]
+    assert all(colour.startswith("inherit") for colour in colours)
+    assert not any(style.startswith("color") for style in cells.styles)
 
 
 def test_html_of_many_features_none_and_no_rows():

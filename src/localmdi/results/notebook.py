@@ -74,7 +74,8 @@ def _table(result: LocalImportance | GlobalImportance) -> list[str]:
     symbol = unit_of(result.unit).symbol
     what = "mean over rows" if hasattr(result, "shape") else "importance"
     lines = [
-        '<table style="border-collapse:collapse;background:transparent">',
+        '<table style="border-collapse:collapse;background:transparent;'
+        'color:inherit;font:inherit">',
         f'<thead><tr><th scope="col" style="text-align:left">feature</th>'
         f'<th scope="col" style="text-align:right">{what}</th><th></th></tr></thead><tbody>',
     ]
@@ -99,5 +100,6 @@ def _row(name: str, number: str, *, share: float) -> str:
         f'<tr><th scope="row" style="text-align:left;font-weight:normal" title="{escape(name)}">'
         f"{escape(cut(name, _LONGEST_NAME))}</th>"
         f'<td style="text-align:right">{escape(number)}</td>'
-        f'<td style="text-align:left"><span aria-hidden="true" style="{bar}"></span></td></tr>'
+        f'<td style="text-align:left;padding-left:0.5em">'
+        f'<span aria-hidden="true" style="{bar}"></span></td></tr>'
     )
