@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -42,8 +43,9 @@ def stop_at_random_moments(folder, *, n, seed):
         time.sleep(random.uniform(0, duration))
         # Every other SIGKILL hits the child, as the kernel does when memory runs out.
         target = child if number == signal.SIGKILL and i % 2 else process.pid
-        if process.poll() is None:
-            os.kill(target, number)
+        with suppress(ProcessLookupError):  # ended just before
+            if process.poll() is None:
+                os.kill(target, number)
         complaint = process.communicate(timeout=300)[1]
         content = out.read_bytes() if out.exists() else None
         assert content in (complete, OLD if i % 2 else None)
