@@ -15,6 +15,7 @@ from adapters.libraries import numbers
 from localmdi import as_forest
 from localmdi.adapters import catboost as catboost_adapter
 from localmdi.adapters import fields, load_model_file
+from localmdi.adapters.fields import Fields
 from localmdi.adapters.ubjson import decode_ubjson
 from localmdi.exceptions import FileFormatError, InvalidForestError, UnsupportedModelError
 
@@ -244,6 +245,11 @@ def test_other_files(content, tmp_path):
 def test_damaged_ubjson(content, problem):
     with pytest.raises(FileFormatError, match=problem):
         decode_ubjson(content)
+
+
+def test_a_signalling_nan_is_not_a_number():
+    content = decode_ubjson(b"{i\x01x[$d#i\x01\x7f\x80\x00\x01}")
+    assert np.isnan(Fields(content, library="XGBoost").floats("x")).all()
 
 
 def test_ubjson():

@@ -143,7 +143,9 @@ class Fields:
             self.fail(key, f"must be a list of {kind}; got {reprlib.repr(found)}")
         if n is not None and len(array) != n:
             self.fail(key, f"must have {n} entries; got {len(array)}")
-        return array.astype(dtype)
+        # A float32 NaN of the signalling kind is still NaN, and is judged as such where it is used.
+        with np.errstate(invalid="ignore"):
+            return array.astype(dtype)
 
 
 def read_json(content: bytes | str, *, library: str) -> Fields:
