@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from forest.tables import STUMP, fields_of_forests
+from localmdi import local_mdi
 from localmdi.exceptions import InvalidForestError, MissingStatisticsError
 from localmdi.forest import build_forest
 from localmdi.forest.invariants import convert, freeze
@@ -42,6 +43,24 @@ def test_defaults():
     assert (forest.criterion, forest.classes, forest.categories) == (None, None, None)
     assert (forest.aggregation, forest.row_dtype, forest.boosted) == ("mean", "float64", False)
     assert build_forest(**STUMP, **dict.fromkeys(["missing_child", "tree_weight"])) == forest
+
+
+def test_a_tree_of_weight_zero_does_not_count():
+    forest = build_forest(
+        n_features=2,
+        tree_offset=[0, 3, 6],
+        feature=[0, -1, -1, 1, -1, -1],
+        split_kind=[1, 0, 0] * 2,
+        threshold=[0.5, 0, 0] * 2,
+        child_offset=[0, 2, 2, 2, 4, 4, 4],
+        child=[1, 2, 4, 5],
+        impurity=[1.0, 0.25, 0.5, 0.75, 0.5, 0.0],
+        tree_weight=[0, 2],
+        criterion="entropy",
+    )
+    result = local_mdi(forest, [[0.0, 1.0]])
+    np.testing.assert_array_equal(result.values, [[0.0, 0.75]])
+    assert (result.baseline, result.residual[0]) == (0.75, 0.0)
 
 
 def test_types_are_converted_without_loss():

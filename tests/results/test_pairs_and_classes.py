@@ -1,9 +1,9 @@
-"""PairImportance and ClassImportance: what they refuse, and what their tables hold."""
+"""Pairs and classes: what they refuse, and what their tables hold."""
 
 import numpy as np
 import pytest
 
-from localmdi.results import ClassImportance, PairImportance
+from localmdi.results import ClassImportance, InteractionImportance, PairImportance
 
 NAMES = ("a", "b", "c")
 PAIRS = np.array([[0, 0], [1, 0], [2, 1]])
@@ -26,6 +26,23 @@ def test_a_row_and_the_mean_are_different_tables():
     # By size, whatever the sign; equal ones in the order of the pairs.
     assert list(mean["first"] + mean["second"]) == ["aa", "ba", "cb"]
     np.testing.assert_array_equal(mean["value"], [0.5, 0.5, -0.5])
+    assert "standard_error" not in mean
+
+
+def test_interactions_of_a_row_and_of_the_mean():
+    values = np.full((2, 3, 3), np.nan)
+    for row, (ab, ac, bc) in enumerate([(0.1, -0.5, 0.3), (0.3, 0.1, 0.1)]):
+        for i, j, value in ((0, 1, ab), (0, 2, ac), (1, 2, bc)):
+            values[row, i, j] = values[row, j, i] = value
+    result = InteractionImportance(
+        values, NAMES, unit="bits", index="SII", standard_error=np.abs(values) / 4
+    )
+    row = result.to_frame(0)
+    assert list(row["first"] + row["second"]) == ["ac", "bc", "ab"]
+    np.testing.assert_array_equal(row["value"], [-0.5, 0.3, 0.1])
+    np.testing.assert_array_equal(row["standard_error"], np.array([0.5, 0.3, 0.1]) / 4)
+    mean = result.to_frame()
+    np.testing.assert_allclose(np.sort(mean["value"]), [-0.2, 0.2, 0.2])
     assert "standard_error" not in mean
 
 

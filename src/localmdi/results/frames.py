@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from localmdi.results.fields import Matrix
     from localmdi.results.local import LocalImportance
-    from localmdi.typing import AnyArray, FloatArray, Names
+    from localmdi.typing import AnyArray, FloatArray, IntArray, Names
 
 __all__ = [
     "FrameType",
@@ -24,6 +24,7 @@ __all__ = [
     "matrix_to_arrow",
     "matrix_to_frame",
     "matrix_to_shap",
+    "pairs_to_frame",
 ]
 
 FrameType: TypeAlias = Literal["pandas", "polars", "pyarrow"] | None
@@ -109,6 +110,24 @@ def columns_to_frame(columns: Mapping[str, AnyArray], frame_type: FrameType) -> 
     import pandas
 
     return pandas.DataFrame(dict(columns))
+
+
+def pairs_to_frame(
+    names: Names,
+    pairs: tuple[IntArray, IntArray],
+    *,
+    values: FloatArray,
+    standard_error: FloatArray | None,
+    frame_type: FrameType,
+) -> Any:
+    """Return a table of pairs of features and their values, the strongest first."""
+    order = np.argsort(-np.abs(values), kind="stable")
+    labels = np.array(names, dtype=object)
+    columns = {"first": labels[pairs[0][order]], "second": labels[pairs[1][order]]}
+    columns["value"] = values[order]
+    if standard_error is not None:
+        columns["standard_error"] = standard_error[order]
+    return columns_to_frame(columns, frame_type)
 
 
 def matrix_to_shap(

@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_names, as_text, as_vector
-from localmdi.results.frames import FrameType, columns_to_frame
+from localmdi.results.frames import FrameType, pairs_to_frame
 from localmdi.results.repr import describe_interactions
 
 if TYPE_CHECKING:
@@ -150,13 +150,14 @@ class InteractionImportance:
         """
         table = self.mean() if row is None else self.values[row]
         second, first = np.tril_indices(self.shape[1], -1)
-        order = np.argsort(-np.abs(table[first, second]), kind="stable")
-        names = np.array(self.feature_names, dtype=object)
-        first, second = first[order], second[order]
-        columns = {"first": names[first], "second": names[second], "value": table[first, second]}
-        if row is not None and self.standard_error is not None:
-            columns["standard_error"] = self.standard_error[row, first, second]
-        return columns_to_frame(columns, self.frame_type)
+        error = None if row is None or self.standard_error is None else self.standard_error[row]
+        return pairs_to_frame(
+            self.feature_names,
+            (first, second),
+            values=table[first, second],
+            standard_error=None if error is None else error[first, second],
+            frame_type=self.frame_type,
+        )
 
 
 def _as_pairs(field: str, value: Any, *, n_features: int) -> FloatArray:

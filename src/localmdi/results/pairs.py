@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_count, as_matrix, as_names, as_text, as_vector, dense
-from localmdi.results.frames import FrameType, columns_to_frame
+from localmdi.results.frames import FrameType, pairs_to_frame
 from localmdi.results.repr import describe_pairs
 
 if TYPE_CHECKING:
@@ -221,10 +221,11 @@ class PairImportance:
         1     a      a    0.2
         """
         values = self.mean() if row is None else dense(self.values[[row]])[0]
-        order = np.argsort(-np.abs(values), kind="stable")
-        names = np.array(self.feature_names, dtype=object)
-        first, second = self.pairs[order].T
-        columns = {"first": names[first], "second": names[second], "value": values[order]}
-        if row is not None and self.standard_error is not None:
-            columns["standard_error"] = self.standard_error[row, order]
-        return columns_to_frame(columns, self.frame_type)
+        error = None if row is None or self.standard_error is None else self.standard_error[row]
+        return pairs_to_frame(
+            self.feature_names,
+            (self.pairs[:, 0], self.pairs[:, 1]),
+            values=values,
+            standard_error=error,
+            frame_type=self.frame_type,
+        )
