@@ -1,6 +1,5 @@
 """Pictures of results, in the style of scikit-learn's displays: they carry what they show."""
 
-from localmdi.plots.accessor import Pictures
 from localmdi.plots.agreement import AgreementDisplay
 from localmdi.plots.bar import BarDisplay
 from localmdi.plots.beeswarm import BeeswarmDisplay
@@ -19,7 +18,6 @@ __all__ = [
     "HeatmapDisplay",
     "ImageDisplay",
     "InteractionDisplay",
-    "Pictures",
     "SegmentDisplay",
     "WaterfallDisplay",
 ]

@@ -28,7 +28,7 @@ class Shown:
 
     @property
     def plot(self) -> Any:
-        """The pictures of a result, `localmdi.plots.Pictures`.
+        """The pictures of a result, `localmdi.plots.accessor.Pictures`.
 
         ``result.plot.bar()`` is ``BarDisplay.from_result(result)``, and so on.
 
