@@ -45,34 +45,25 @@ for name, model in models.items():
     print(f"{name}: {forest.n_trees} trees, {results[name].baseline:.3f} bits at the roots")
 
 # %%
-# Do they agree about single patients? The correlation of the values of all rows and features:
+# Do they agree about single patients? The correlations of their values, patient by patient:
 
-values = np.array([result.values.ravel() for result in results.values()])
-agreement = np.corrcoef(values)
-print(agreement.round(2))
+lm.plots.AgreementDisplay.from_result(results)
 
 # %%
 # The features that tell most, in all five:
 
 mean = np.array([result.values.mean(axis=0) for result in results.values()])
 best = np.argsort(mean.mean(axis=0))[-8:]
-figure, (bars, square) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, bars = plt.subplots(figsize=(8, 4), layout="constrained")
 for shift, (name, row) in enumerate(zip(results, mean, strict=True)):
     bars.barh(np.arange(len(best)) + 0.15 * (shift - 2), row[best], height=0.15, label=name)
 bars.set_yticks(range(len(best)), X.columns[best])
 bars.set_xlabel("mean local MDI (bits)")
 bars.legend()
-image = square.imshow(agreement, vmin=0, vmax=1)
-square.set_xticks(range(5), list(results), rotation=30)
-square.set_yticks(range(5), list(results))
-for (i, j), number in np.ndenumerate(agreement):
-    square.text(j, i, f"{number:.2f}", ha="center", va="center", color="w" if number < 0.7 else "k")
-square.set_title("correlation of local values")
-figure.colorbar(image)
 
 # %%
 # XGBoost's own importance is local MDI too, of another impurity: the potential of its loss. Its
 # trees store it, so that no target is needed.
 
 own = lm.local_mdi(models["XGBoost"], X)
-print(own.unit, own.mean().top(3))
+lm.plots.BarDisplay.from_result(own.mean(), max_features=8)
