@@ -36,9 +36,9 @@ def test_a_pipeline():
 def test_a_search_in_a_pipeline_and_its_gradients():
     X, y = numbers(category=False)
     search = GridSearchCV(lgb.LGBMRegressor(**BOOSTER), {"num_leaves": [4, 8]}, cv=2)
-    model = make_pipeline(StandardScaler(), search).fit(X, y)
+    model = make_pipeline("passthrough", StandardScaler(), search).fit(X, y)
     forest = with_gradients(model, X, y)
-    scaled = model[0].transform(X)
+    scaled = model[1].transform(X)
     gain = search.best_estimator_.booster_.feature_importance("gain")
     local = local_mdi(forest, scaled).values.sum(axis=0) * forest.n_trees
     np.testing.assert_allclose(local, gain, rtol=1e-6)

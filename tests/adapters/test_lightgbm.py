@@ -220,7 +220,7 @@ def test_gains(name, weighted):
     [
         ({"boosting": "dart"}, "drops trees"),
         ({"data_sample_strategy": "goss"}, "GOSS"),
-        ({"bagging_freq": 1, "bagging_fraction": 0.5}, "bagging"),
+        ({"bagging_freq": 1, "bagging_fraction": 0.5}, "bagging grows"),
         ({"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}, "rf mode"),
         ({"max_delta_step": 0.1}, "max_delta_step"),
         ({"monotone_constraints": [1, 0, 0, 0, 0]}, "monotone"),
@@ -236,13 +236,28 @@ def test_gradients_that_cannot_be_rebuilt(settings, reason):
         with_gradients(booster, X, numbers()[1])
 
 
-def test_other_rows_are_noticed():
+@pytest.mark.parametrize("learning_rate", [0.1, 1e-3])
+def test_other_rows_are_noticed(learning_rate):
     X, y = numbers(category=False)
-    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, num_threads=1).fit(X, y)
+    model = lgb.LGBMRegressor(
+        n_estimators=5, verbose=-1, num_threads=1, learning_rate=learning_rate
+    ).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="not what fit got"):
         with_gradients(model, X[::-1], y)
+    with pytest.raises(UnsupportedModelError, match="the values of its leaves"):
+        with_gradients(model, X, np.roll(y, 1))
     with pytest.raises(UnsupportedModelError, match="numbers of rows"):
         with_gradients(model, X[:-1], y[:-1])
+
+
+def test_other_classes_are_noticed():
+    X, y = numbers(category=False)
+    label = targets(y)["two"]
+    model = lgb.LGBMClassifier(n_estimators=2, verbose=-1, num_threads=1).fit(X, label)
+    with pytest.raises(ValueError, match="y must have two classes; got 1"):
+        with_gradients(model, X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="classes 0 to 1"):
+        with_gradients(model.booster_, X, 2 * label)
 
 
 def test_statistics_of_rows():

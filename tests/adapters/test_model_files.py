@@ -15,7 +15,7 @@ from adapters.libraries import numbers
 from localmdi import as_forest
 from localmdi.adapters import catboost as catboost_adapter
 from localmdi.adapters import fields, load_model_file
-from localmdi.adapters.fields import Fields
+from localmdi.adapters.fields import Fields, category_labels
 from localmdi.adapters.ubjson import decode_ubjson
 from localmdi.exceptions import FileFormatError, InvalidForestError, UnsupportedModelError
 
@@ -255,3 +255,8 @@ def test_a_signalling_nan_is_not_a_number():
 def test_ubjson():
     content = b"[Ci" + b"ZTF" + b"{}" + b"[#U\x02i\x01I\x00\x02" + b"D" + b"\x00" * 8 + b"]"
     assert decode_ubjson(content) == ["i", None, True, False, {}, [1, 2], 0.0]
+
+
+def test_categories_of_several_kinds_stay_what_they_are():
+    labels = category_labels([1, "a", None])
+    assert (labels.dtype, labels.tolist()) == (object, [1, "a", None])

@@ -121,7 +121,7 @@ def damage(model, field, value, node=0):
 def test_damaged_records_are_refused_as_in_a_table(field, value):
     model = DecisionTreeClassifier(random_state=0, max_depth=3).fit(X, Y)
     broken = damage(model, field, value)
-    members = [TreeMember(broken.tree_)]
+    members = [TreeMember(broken.tree_, 1.0, 1.0)]
     source = NodeRecords(members, missing=True)
     assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
     with pytest.raises(InvalidForestError) as straight:
@@ -159,7 +159,7 @@ def test_trees_without_records_go_through_the_table():
                 setattr(self, name, getattr(tree, name))
 
     tree = DecisionTreeClassifier(random_state=0).fit(X, Y).tree_
-    source = NodeRecords([TreeMember(Wrapped(tree))], missing=True)
+    source = NodeRecords([TreeMember(Wrapped(tree), 1.0, 1.0)], missing=True)
     assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
     np.testing.assert_array_equal(source.columns()["impurity"], tree.impurity)
 

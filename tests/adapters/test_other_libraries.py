@@ -241,6 +241,8 @@ def test_catboost(name, tmp_path):
     group = {"group_id": np.arange(N_ROWS) // 100} if name == "ranking" else {}
     model = catboost_model(settings, X, targets(y)[kind], **group)
     forest = as_forest(model)
+    if kind == "three":
+        np.testing.assert_array_equal(forest.classes[0], model.classes_)
     Z = strange_rows(X, forest)
     assert_same_leaves(forest, Z, model.calc_leaf_indexes(Z))
     theirs = model.predict(Z, prediction_type="RawFormulaVal")

@@ -212,7 +212,7 @@ def damaged(**change):
     for name, (at, value) in change.items():
         arrays[name] = getattr(tree, name).copy()
         arrays[name][at] = value
-    return TreeMember(DamagedTree(tree, **arrays))
+    return TreeMember(DamagedTree(tree, **arrays), 1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_damaged_trees_do_no_harm(change):
 
 def test_arrays_of_unequal_or_unknown_length():
     tree = DecisionTreeClassifier(max_depth=3).fit(*classification()).tree_
-    short = TreeMember(DamagedTree(tree, impurity=tree.impurity[:-1]))
+    short = TreeMember(DamagedTree(tree, impurity=tree.impurity[:-1]), 1.0, 1.0)
     with pytest.raises(InvalidForestError, match="unequal lengths"):
         node_columns([short], missing=True)
     names = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -243,11 +243,11 @@ def test_arrays_of_unequal_or_unknown_length():
     with pytest.raises(
         InvalidForestError, match=r"must have \d+ nodes, as their node counts say; found 1"
     ):
-        node_columns([TreeMember(DamagedTree(tree, **half))], missing=True)
+        node_columns([TreeMember(DamagedTree(tree, **half), 1.0, 1.0)], missing=True)
 
 
 def test_arrays_of_another_type():
     tree = DecisionTreeClassifier(max_depth=3).fit(*classification()).tree_
     other = DamagedTree(tree, children_left=tree.children_left.astype(np.int16))
     with pytest.raises(UnsupportedModelError, match=r"scikit-learn 1\.6 or newer"):
-        node_columns([TreeMember(other)], missing=True)
+        node_columns([TreeMember(other, 1.0, 1.0)], missing=True)

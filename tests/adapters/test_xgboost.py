@@ -132,6 +132,11 @@ def test_early_stopping_as_predict_does(tmp_path):
     assert read_xgboost_json(path, rounds=used).n_trees == used
     with pytest.raises(ValueError, match="rounds must lie"):
         read_xgboost_json(path, rounds=1000)
+    # Files of older versions do not say where rounds end.
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["learner"]["gradient_booster"]["model"]["iteration_indptr"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert read_xgboost_json(path, rounds=used).n_trees == used
 
 
 @pytest.mark.parametrize("name", ["plain", "regularised", "dart", "two", "three", "pruned"])
@@ -252,6 +257,12 @@ def test_refusals(tmp_path):
         as_forest(vector.fit(X, np.stack([y, y], axis=1)))
     path.write_text('{"learner": 1}')
     with pytest.raises(FileFormatError, match="learner must be an object"):
+        read_xgboost_json(path)
+    xgb.train({}, xgb.DMatrix(X, y), 3).save_model(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["learner"]["gradient_booster"]["model"]["tree_info"].pop()
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="one entry per tree"):
         read_xgboost_json(path)
 
 

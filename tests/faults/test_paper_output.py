@@ -58,7 +58,9 @@ def test_an_output_that_is_a_file(tmp_path):
 @pytest.mark.slow
 def test_stopped_at_random_moments(tmp_path):
     begin = time.monotonic()
-    assert start(tmp_path / "complete").wait(300) == 0
+    process = start(tmp_path / "complete")
+    process.communicate(timeout=300)
+    assert process.returncode == 0
     duration = time.monotonic() - begin
     complete = files(tmp_path / "complete")
     random = np.random.default_rng(0)

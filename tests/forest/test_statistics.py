@@ -42,6 +42,14 @@ def test_numbers_equal_scikit_learn_in_every_form_of_x():
         np.testing.assert_allclose(again.impurity, forest.impurity, atol=1e-12)
 
 
+def test_several_outputs_equal_scikit_learn():
+    both = np.column_stack([CLASSES, CLASSES % 2])
+    model = DecisionTreeClassifier(max_depth=6, random_state=0).fit(X, both)
+    forest = lm.as_forest(model)
+    again = forest.with_statistics(X, both)
+    np.testing.assert_allclose(again.impurity, forest.impurity, atol=1e-12)
+
+
 def test_in_bag_counts_give_the_nodes_and_all_rows_do_not():
     model = RandomForestClassifier(3, max_depth=5, random_state=0).fit(X, CLASSES)
     for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):

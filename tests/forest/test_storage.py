@@ -267,6 +267,7 @@ def labels(dtype, values):
         labels("int64", [0]), labels("int64", [0, 0]), labels("int64", [[0], [1]]),
         labels("int64" * 10**4, [0, 1]), labels("int64", [0, 1, *["x"] * 10**4]),
         {"categories": [None]}, {"categories": 3}, {"categories": [None, 3]},
+        {"categories": [None, {"dtype": "U123456789", "values": []}]},
     ],
     ids=lambda header: str(header)[:60],
 )  # fmt: skip

@@ -179,6 +179,13 @@ def test_the_global_value_is_the_mean_of_the_rows_shares(measure):
     found = lm.honest_global_mdi(tree, X, CLASSES, held_out=True, measure=measure)
     at = lm.honest_mdi(tree, X.copy(), held_out=(X, CLASSES), measure=measure, min_rows=1)
     np.testing.assert_allclose(found.values, at.values.mean(axis=0), rtol=0, atol=1e-12)
+    # Rows that are there twice change nothing but the number of rows that the error is of.
+    twice = lm.honest_global_mdi(
+        tree, np.tile(X, (2, 1)), np.tile(CLASSES, 2), held_out=True, measure=measure
+    )
+    np.testing.assert_allclose(twice.values, found.values, rtol=0, atol=1e-12)
+    ratio = np.sqrt((len(X) - 1) / (2 * len(X) - 1))
+    np.testing.assert_allclose(twice.standard_error, ratio * found.standard_error, rtol=1e-9)
 
 
 @pytest.mark.parametrize("measure", ["gain", "drop"])

@@ -64,8 +64,9 @@ class TestErrors:
         assert result.p_values().shape == rows.shape
         with pytest.raises(ValueError, match="p-values need honest values"):
             lm.local_mdi(model, rows, standard_error=True).significant()
-        with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
-            result.significant(5)
+        for alpha in (0, 1, 5):
+            with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
+                result.significant(alpha)
 
     def test_over_refits(self):
         rng = np.random.default_rng(0)

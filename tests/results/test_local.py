@@ -103,6 +103,13 @@ def test_wrong_fields_are_refused_by_name(make_local, field, value):
         make_local(**{field: value})
 
 
+def test_wrong_arrays_are_described(make_local):
+    with pytest.raises((TypeError, ValueError), match=r"got float32 of shape \(3, 5\)"):
+        make_local(values=np.zeros((3, 5), dtype=np.float32))
+    with pytest.raises((TypeError, ValueError), match=r"got csc float64 of shape \(3, 4\)"):
+        make_local(values=csc_array(np.zeros((3, 4))))
+
+
 def test_numpy_scalars_become_python_numbers(make_local):
     result = make_local(baseline=np.float64(1.0), n_trees=np.int64(10))
     assert (type(result.baseline), type(result.n_trees)) == (float, int)

@@ -121,6 +121,11 @@ def test_html_of_many_features_none_and_no_rows():
         np.arange(13.0), unit="bits", feature_names=tuple("abcdefghijklm"), n_trees=1
     )
     assert parse(many).text[-1] == "and 3 more features"
+    # The least value has a bar that can be seen, and 0 has none.
+    small = GlobalImportance(
+        np.array([1.0, 1e-9]), unit="bits", feature_names=("a", "b"), n_trees=1
+    )
+    assert "width:1px" in small._repr_html_()
     zero = GlobalImportance(np.zeros(1), unit="bits", feature_names=("a",), n_trees=1)
     assert "width:0px" in zero._repr_html_()
     none = GlobalImportance(np.zeros(0), unit="bits", feature_names=(), n_trees=1)

@@ -11,6 +11,7 @@ import pytest
 from localmdi.plots import BeeswarmDisplay, DependenceDisplay, WaterfallDisplay
 from localmdi.report.row_data import own_values
 from localmdi.results import LocalImportance
+from localmdi.results.own_data import too_many_values
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +54,7 @@ def test_columns_of_other_names_are_not_shown_as_the_features():
 
 
 def test_with_data_refuses_what_it_cannot_match():
-    with pytest.raises(ValueError, match="'hours'"):
+    with pytest.raises(ValueError, match=r"named 'hours'\. Rename"):
         make().with_data(FRAME.rename(columns={"hours": "weeks"}))
     with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
         make().with_data(np.zeros((3, 2)))
@@ -142,3 +143,8 @@ def test_shap_draws_text():
 def test_a_failed_save_names_the_file(tmp_path):
     with pytest.raises(OSError, match=r"result\.lmdi"):
         make().save(tmp_path / "absent" / "result.lmdi")
+
+
+def test_fifty_values_are_many():
+    assert too_many_values(49, 200) is None
+    assert too_many_values(50, 200) == "has 50 different values, about 4 rows each"

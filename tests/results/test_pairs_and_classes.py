@@ -137,3 +137,11 @@ def test_tables_of_classes():
     assert repr(result).splitlines()[0] == (
         "ClassImportance: 2 rows, 3 features, 2 classes, 9 trees, in bits"
     )
+    many = by_class(
+        values=np.zeros((2, 3, 11)),
+        classes=tuple(range(11)),
+        baseline=np.zeros(11),
+        residual=np.zeros((2, 11)),
+    )
+    assert len(repr(many).splitlines()) == 12
+    assert repr(many).endswith("\n  ...")

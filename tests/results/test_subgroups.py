@@ -149,6 +149,32 @@ def test_sparse_values_and_data():
     assert set(rows_of(result.subgroups())) == {"age > 50", "age ≤ 50"}
 
 
+def test_rows_without_weight_make_no_subgroup():
+    order, weight = np.arange(N), np.r_[np.zeros(20), np.ones(N - 20)]
+    result = make(planted(order < 35), np.column_stack([order, BMI]), row_weight=weight)
+    found = result.subgroups(min_rows=20)
+    assert len(found) > 1
+    assert all((weight[group.rows] > 0).sum() >= 20 for group in found)
+    with pytest.raises(ValueError, match="no row's are"):
+        result[:20].subgroups()
+
+
+def test_rules_have_three_conditions_unless_told():
+    columns = RNG.integers(0, 2, (N, 4))
+    values = np.stack([columns.sum(axis=1), np.zeros(N)], axis=1)
+    frame = pd.DataFrame(columns, columns=["a", "b", "c", "d"])
+    found, deeper = (
+        make(values, None).subgroups(frame, max_groups=16, min_rows=2, **more)
+        for more in ({}, {"max_depth": 4})
+    )
+    assert (len(found), len(deeper)) == (8, 16)
+
+
+def test_values_that_do_not_vary_are_not_explained():
+    found = make(np.ones((N, 2)), np.column_stack([AGE, BMI])).subgroups()
+    assert found.explained == 0
+
+
 def test_rows_without_values_have_no_say():
     values = planted(AGE > 50)
     values[:20] = np.nan

@@ -80,6 +80,19 @@ def test_why(result):
     assert why.neighbours_to_frame()["row"].tolist() == ["anna", "dora", "carl"]
 
 
+def test_why_names_three_of_each_kind(result):
+    signs = np.r_[-np.ones(5), np.zeros(5)]
+    many = dataclasses.replace(
+        result,
+        values=np.stack([signs, np.abs(signs), np.ones(10), np.ones(10)]),
+        feature_names=tuple("abcdefghij"),
+        data=np.zeros((4, 10)),
+    )
+    lines = repr(many.why_uncertain(0)).splitlines()
+    assert sum(" raised it by " in line for line in lines) == 3
+    assert sum(" removed " in line for line in lines) == 3
+
+
 def test_how_many_and_how_confident(result):
     assert result.why_uncertain(1, n_neighbours=0).neighbours == ()
     sure = result.why_uncertain(1, confident=0.1).neighbours

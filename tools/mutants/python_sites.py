@@ -105,7 +105,12 @@ def _changes(node: ast.AST, owner: str) -> Iterator[tuple[str, Place, Place]]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs: no annotations, decorators, docstrings, or imports for types."""
+    """Yield what runs: no annotations, decorators, docstrings, or imports for types.
+
+    ``strict`` of zip is left alone too: it says what holds anyway.
+    """
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return
     if isinstance(node, ast.JoinedStr | ast.AnnAssign) and not _has_value(node):
         return
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":

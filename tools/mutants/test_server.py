@@ -6,6 +6,7 @@ the output is the name of the test that failed, or "".
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -15,7 +16,18 @@ import time
 import traceback
 from pathlib import Path
 
-LIBRARIES = ("numpy", "scipy.stats", "sklearn.ensemble", "pandas", "narwhals")
+LIBRARIES = (
+    *(
+        "pytest",
+        "hypothesis.strategies",
+        "numpy",
+        "scipy.stats",
+        "sklearn.ensemble",
+        "pandas",
+        "narwhals",
+    ),
+    *("pyarrow.parquet", "lightgbm", "xgboost", "catboost"),
+)
 MEMORY = 6 << 30
 WAITING = 10  # times the processor time, on a machine that is busy with other things
 LOG, CHOSEN = Path("run.log"), Path("chosen.json")
@@ -24,6 +36,7 @@ LOG, CHOSEN = Path("run.log"), Path("chosen.json")
 def serve() -> None:
     for name in LIBRARIES:
         importlib.import_module(name)
+    gc.freeze()  # what is collected at the end of every run
     for line in sys.stdin:
         tests, seconds = json.loads(line)
         CHOSEN.write_text(json.dumps(tests), encoding="utf-8")
@@ -49,7 +62,7 @@ def _work(tests: list[str], seconds: int) -> None:
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.environ[test_choice.CHOICE] = str(CHOSEN)
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", "--assert=plain"]
     code = 1
     try:
         code = pytest.main([*options, *files_of(tests)], plugins=[test_choice])

@@ -43,6 +43,7 @@ class Copy:
         folders = [root / "site", root / "src", root / "tests", ROOT / "tools"]
         self.environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, folders)),
+            "PYTHONDONTWRITEBYTECODE": "",  # all but one file are as they were
             "CI": "1",  # the same examples of Hypothesis in every run
         }
         self._process: subprocess.Popen[str] | None = None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import contextmanager
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +50,13 @@ def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:
     model = load_model(settings.model, allow_pickle=settings.allow_pickle)
     adapted = adapt(model, values=False)
     known = adapted.input_names or (None if adapted.transform else adapted.forest.feature_names)
-    with _session() as spark, console.hear_warnings():
+    with _session() as spark, console.hear_warnings(), _errors_in_a_line():
         rows = spark.read.parquet(settings.data).drop(*settings.drop)
         # As without Spark, a model that knows no names gets all columns in their order.
         features = rows.columns if known is None else list(known)
         keep = [name for name in rows.columns if name not in features]
         explained = distributed.local_mdi(model, rows, features=features, keep=keep)
-        explained.write.parquet(settings.output)
+        _write(spark, explained, address=settings.output)
         n_rows, means = _summarize(
             spark.read.parquet(settings.output), explained.columns[len(keep) :]
         )
@@ -63,6 +66,50 @@ def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:
     heading = f"{count(n_rows, 'row')} of {settings.data} explained on Spark; mean of each feature:"
     ranking = show_ranking(list(means), list(means.values()), errors=None)
     console.finish(document, lines=[heading, *ranking, *show_files(files)])
+
+
+def _write(spark: Any, frame: Any, *, address: str) -> None:
+    """Write a new folder, or none: what Spark has begun is removed after an error."""
+    from py4j.protocol import Py4JError
+
+    path = spark._jvm.org.apache.hadoop.fs.Path(address)
+    folder = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if folder.exists(path):
+        raise ValueError(f"-o must name a folder that does not exist yet; {address} already exists")
+    # A thread that waits for Spark cannot speak to it. So this one waits for another thread, and
+    # when a signal ends the waiting, it calls off what the other waits for.
+    with ThreadPoolExecutor(1) as other:
+        try:
+            other.submit(frame.write.parquet, address).result()
+        except BaseException:
+            with suppress(Py4JError):
+                spark.sparkContext.cancelAllJobs()
+                other.shutdown()
+                folder.delete(path, True)
+            raise
+
+
+@contextmanager
+def _errors_in_a_line() -> Iterator[None]:
+    """Say what failed in Spark, without the traces of all machines it went through."""
+    from pickle import PicklingError  # a broadcast that finds no room on the disk
+
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError, PicklingError) as error:
+        text = str(error)
+        if isinstance(error, Py4JJavaError):
+            cause = error.java_exception
+            while cause.getCause() is not None:
+                cause = cause.getCause()
+            text = cause.getMessage() or cause.toString()
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        # An error in a Python worker ends with what it says, others begin with it.
+        said = lines[-1 if "Traceback" in text else 0]
+        raise ValueError(f"Spark failed: {said}") from error
 
 
 def _summarize(explained: Any, names: list[str]) -> tuple[int, dict[str, float]]:
@@ -112,7 +159,11 @@ def _session() -> Iterator[Any]:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         # Not started by spark-submit: workers on this machine must not be another Python's.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    before = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.appName(__name__.partition(".")[0]).getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        # Spark's own handler would interrupt the cleaning up when Ctrl-C comes twice.
+        signal.signal(signal.SIGINT, before)
     try:
         yield session
     finally:

@@ -83,9 +83,8 @@ def read_hist_trees(model: Any) -> HistTrees:
             for predictor in round_
         ]
         start = np.ravel(np.asarray(model._baseline_prediction, dtype=np.float64))
-        is_categorical = model.is_categorical_
         known = None
-        if is_categorical is not None and np.any(is_categorical):
+        if model.is_categorical_ is not None:
             known = model._preprocessor.named_transformers_["encoder"].categories_
         if not all(set(nodes.dtype.names) >= _NODE_FIELDS for nodes, _ in trees):
             raise AttributeError("other nodes")
@@ -100,7 +99,7 @@ def read_hist_trees(model: Any) -> HistTrees:
     n_features = int(model.n_features_in_)
     if known is None:
         return HistTrees(trees, start, np.arange(n_features), None)
-    flags = np.asarray(is_categorical, dtype=bool)
+    flags = np.asarray(model.is_categorical_, dtype=bool)
     column = np.concatenate([np.flatnonzero(flags), np.flatnonzero(~flags)])
     labels: list[AnyArray | None] = [None] * n_features
     for place, values in zip(np.flatnonzero(flags), known, strict=True):

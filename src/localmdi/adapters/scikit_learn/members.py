@@ -49,8 +49,8 @@ class TreeMember:
     """
 
     tree: Any
-    weight: float = 1.0
-    scale: float = 1.0
+    weight: float
+    scale: float
     columns: IntArray | None = None
     targets: IntArray | None = None
 
