@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
+DASHBOARDS := .venv-dashboards
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
 CPP := $(wildcard cpp/include/localmdi/*/*.hpp cpp/src/*/*.cpp cpp/bindings/*.cpp cpp/bindings/*.hpp)
@@ -24,8 +25,9 @@ EVALUATION_TOOLS := $(VENV)/.evaluation-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
 BENCH_TOOLS := $(VENV)/.bench-tools
 OLDEST_BUILT := $(OLDEST)/.built
+DASHBOARDS_BUILT := $(DASHBOARDS)/.built
 
-.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest lint types layers warnings fuzz mutants bench bench-check paper evaluation docs format clean
+.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest test-dashboards lint types layers warnings fuzz mutants bench bench-check paper evaluation docs links format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -35,8 +37,8 @@ demo: $(BUILT) $(APP_TOOLS) ## explain a forest on the handwritten digits, and w
 
 test: lint types layers warnings test-cpp test-sdist test-python ## everything that must hold before a commit
 
-test-slow: test-threads test-oldest $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, threads under ThreadSanitizer, all tests on the oldest supported libraries
-	$(BIN)/python -m pytest -m slow tests
+test-slow: test-threads test-oldest test-dashboards $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, threads under ThreadSanitizer, all tests on the oldest supported libraries
+	$(BIN)/python -m pytest -m slow --ignore=tests/dashboards tests
 
 fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them (FUZZ="--seconds 60 --seed 7")
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
@@ -61,6 +63,9 @@ evaluation: $(BUILT) $(EVALUATION_TOOLS) ## all measures on problems with known 
 docs: $(BUILT) $(DOCS_TOOLS) ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "Read docs/_build/html/index.html"
+
+links: $(BUILT) $(DOCS_TOOLS) ## do the documentation's links to other sites still lead somewhere? (needs the network)
+	$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=0 docs docs/_build/links
 
 format: $(BUILT) $(TEST_TOOLS) ## rewrite Python and C++ in the house style, and the stub of the compiled module
 	$(BIN)/ruff check --fix-only -q .
@@ -107,8 +112,12 @@ test-python: $(BUILT) $(TEST_TOOLS)
 test-oldest: $(OLDEST_BUILT)
 	$(OLDEST)/bin/python -m pytest -m "not slow" --ignore=tests/architecture --ignore=tests/paper --ignore=tests/evaluation tests
 
+# Dash brings a plugin for pytest that uses an interface which pytest has deprecated.
+test-dashboards: $(DASHBOARDS_BUILT)
+	$(DASHBOARDS)/bin/python -m pytest -p no:dash tests/dashboards
+
 clean: ## remove the environments and everything built
-	rm -rf $(VENV) $(OLDEST) build dist docs/_build docs/generated docs/gallery .coverage* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(OLDEST) $(DASHBOARDS) build dist docs/_build docs/generated docs/gallery .coverage* .mypy_cache .ruff_cache .pytest_cache
 
 # Environments
 
@@ -155,4 +164,11 @@ $(OLDEST_BUILT): tools/oldest.txt $(BUILD_FILES) $(CPP) $(shell find src -name '
 	$(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install -q --upgrade pip
 	$(OLDEST)/bin/python -m pip install -q -c tools/oldest.txt -C build-dir=build/oldest --group test .
+	touch $@
+
+# explainerdashboard asks for a NumPy that is older than that of the other tests.
+$(DASHBOARDS_BUILT): $(BUILD_FILES) $(CPP) $(shell find src -name '*.py')
+	$(PYTHON) -m venv --clear $(DASHBOARDS)
+	$(DASHBOARDS)/bin/python -m pip install -q --upgrade pip
+	$(DASHBOARDS)/bin/python -m pip install -q -C build-dir=build/dashboards --group dashboards .
 	touch $@

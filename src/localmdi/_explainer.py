@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from localmdi._pipeline_step import PipelineStep
 from localmdi._validation import (
     RowRules,
     RowSource,
@@ -72,12 +73,13 @@ class ModelRows:
             check_names(given, self._forest_names)
 
 
-class Explainer:
+class Explainer(PipelineStep):
     """Local MDI of a model that is read and packed once.
 
     ``Explainer(model)(X)`` equals ``local_mdi(model, X)``, to the last bit; use it when the same
     model explains many sets of rows, or rows that arrive one at a time. It can be pickled, and used
-    from several threads at once.
+    from several threads at once. In a Pipeline it is a step that turns rows into their importances,
+    to find clusters of explanations for example.
 
     Parameters
     ----------
@@ -119,9 +121,10 @@ class Explainer:
         self._note = note
         self._reader = reader
         self._packing = Packing(forest, credit_of(forest, measure), n_threads=n_threads)
+        self._output = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.forest, self._reader, self.measure, self._note)
+        return _restore, (self.forest, self._reader, self.measure, self._note, self._output)
 
     def __repr__(self) -> str:
         return f"Explainer of a {self.forest!r}"
@@ -355,9 +358,10 @@ def caution(model: FittedModel, forest: Forest) -> str | None:
 
 
 def _restore(*state: Any) -> Explainer:
-    forest, reader, measure, note = state
+    forest, reader, measure, note, output = state
     explainer = Explainer.__new__(Explainer)
     explainer._set(forest, reader, measure=measure, note=note)
+    explainer._output = output
     return explainer
 
 

@@ -23,6 +23,14 @@ def numbers(seed=0, *, category=True):
     return X, y + X[:, 4] * np.nan_to_num(X[:, 1]) + 0.3 * rng.normal(size=N_ROWS)
 
 
+def xgboost_dart(rate):
+    """Return the settings of DART; since 3.3 it is a setting of gbtree, and "dart" warns."""
+    import xgboost
+
+    version = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
+    return {"rate_drop": rate} | ({"booster": "dart"} if version < (3, 3) else {})
+
+
 def targets(y):
     """Return y as a number, as one of two classes and as one of three."""
     return {"number": y, "two": (y > 0.5).astype(int), "three": np.digitize(y, [0.0, 1.5])}

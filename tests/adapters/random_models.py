@@ -14,7 +14,7 @@ import xgboost as xgb
 import ydf
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from adapters.libraries import ODD
+from adapters.libraries import ODD, xgboost_dart
 
 N_TRAIN, N_FEATURES, N_CLASSES = 300, 5, 3
 CATEGORY, ZEROS = 3, 4
@@ -216,7 +216,7 @@ def _xgboost(rng):
     settings = {"objective": objective, "nthread": 1, "seed": int(rng.integers(1000))}
     settings |= _some(rng, _XGBOOST_OPTIONS)
     if rng.random() < 0.25:
-        settings |= {"booster": "dart", "rate_drop": 0.4}
+        settings |= xgboost_dart(0.4)
     if rng.random() < 0.3:
         settings |= {"grow_policy": "lossguide", "max_leaves": 12, "max_depth": 0}
     if objective.startswith("multi"):
@@ -236,8 +236,9 @@ def _xgboost(rng):
         train.set_group([50] * (N_TRAIN // 50))
     model = xgb.train(settings, train, 10)
     content = json.loads(model.save_raw("json"))["learner"]["gradient_booster"]
-    trees = content.get("gbtree", content)["model"]["trees"]
-    drop = content.get("weight_drop", [1.0] * len(trees))
+    stored = content.get("gbtree", content)["model"]
+    trees = stored["trees"]
+    drop = (content | stored).get("weight_drop", [1.0] * len(trees))
     return Case(
         settings,
         model,

@@ -292,6 +292,37 @@ def test_catboost_refusals(tmp_path):
         read_catboost_json(path)
 
 
+@pytest.mark.parametrize("kind", ["text", "embedding"])
+def test_catboost_features_that_are_no_numbers(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    words = rng.choice(["red green", "green blue", "blue"], N_ROWS)
+    column = words if kind == "text" else list(rng.normal(size=(N_ROWS, 3)))
+    table = pd.DataFrame({"a": rng.normal(size=N_ROWS), "b": column})
+    label = (words == "blue").astype(int)
+    model = catboost_model({"loss_function": "Logloss"}, table, label, **{f"{kind}_features": [1]})
+    path = tmp_path / "model.cbm"
+    model.save_model(str(path))
+    for read in (lambda: as_forest(model), lambda: load_model_file(path)):
+        with pytest.raises(UnsupportedModelError, match=f"{kind} features.*outside of the model"):
+            read()
+
+
+def test_catboost_early_stopping_as_predict_does(tmp_path):
+    X, y = numbers(category=False)
+    label = targets(y)["two"]
+    model = cb.CatBoostClassifier(
+        iterations=200, learning_rate=0.8, verbose=0, allow_writing_files=False
+    )
+    model.fit(X[:800], label[:800], eval_set=(X[800:], label[800:]), early_stopping_rounds=3)
+    used = model.best_iteration_ + 1
+    assert used < 200
+    forest = as_forest(model)
+    assert forest.n_trees == used
+    assert_same_leaves(forest, X, model.calc_leaf_indexes(X))
+    theirs = model.predict(X, prediction_type="RawFormulaVal")
+    assert_same_predictions(model, X, theirs, atol=1e-9)
+
+
 YDF = {
     "forest, votes": (ydf.RandomForestLearner, "two", {}),
     "forest, shares": (ydf.RandomForestLearner, "three", {"winner_take_all": False}),
@@ -371,6 +402,19 @@ def test_ydf_refusals(tmp_path):
     learner = ydf.RandomForestLearner(label="y", num_trees=3, split_axis="SPARSE_OBLIQUE")
     with pytest.raises(UnsupportedModelError, match="AXIS_ALIGNED"):
         as_forest(learner.train(data, verbose=0))
+    words = [text.split() for text in np.where(data.y, "red green", "green blue")]
+    sets = {"a": data.a.to_numpy(), "b": np.array(words, dtype=object), "y": data.y.to_numpy()}
+    rng = np.random.default_rng(0)
+    vectors = [rng.normal(size=(n, 2)).astype(np.float32) + n for n in data.y + 1]
+    for column, semantic in (
+        (sets["b"], ydf.Semantic.CATEGORICAL_SET),
+        (vectors, ydf.Semantic.NUMERICAL_VECTOR_SEQUENCE),
+    ):
+        learner = ydf.RandomForestLearner(
+            label="y", num_trees=3, features=[("b", semantic)], min_vocab_frequency=1
+        )
+        with pytest.raises(UnsupportedModelError, match="without sets of categories or sequences"):
+            as_forest(learner.train(sets | {"b": column}, verbose=0))
     isolation = ydf.IsolationForestLearner(num_trees=3).train(data[["a", "e"]], verbose=0)
     with pytest.raises(UnsupportedModelError, match="no target"):
         as_forest(isolation)

@@ -18,6 +18,7 @@ from adapters.libraries import (
     strange_rows,
     targets,
     total_gain,
+    xgboost_dart,
 )
 from localmdi import as_forest, global_mdi, local_mdi, saabas, with_gradients
 from localmdi.adapters.xgboost import read_xgboost_json, read_xgboost_ubj
@@ -31,7 +32,7 @@ SINGLE = 2e-5
 CASES = {
     "plain": ({}, "number"),
     "regularised": ({"reg_lambda": 3.0, "reg_alpha": 0.5, "eta": 0.1}, "number"),
-    "dart": ({"booster": "dart", "rate_drop": 0.3}, "two"),
+    "dart": (xgboost_dart(0.3), "two"),
     "two": ({"base_score": 0.2}, "two"),
     "three": ({}, "three"),
     "poisson": ({"objective": "count:poisson", "max_delta_step": 0}, "two"),
@@ -98,6 +99,13 @@ def test_total_gain_is_the_library_s():
     expected = [score.get(f"f{i}", 0.0) for i in range(5)]
     # XGBoost adds up in float32.
     np.testing.assert_allclose(total_gain(as_forest(booster)), expected, rtol=3e-6)
+
+
+def test_gain_is_the_drop_of_the_potential():
+    booster, X = train({}, "two")
+    gain = local_mdi(booster, X, measure="gain")
+    assert (gain.measure, gain.unit) == ("gain", "loss")
+    np.testing.assert_array_equal(gain.values, local_mdi(booster, X).values)
 
 
 def test_saabas_is_approx_contribs():
@@ -201,7 +209,7 @@ def test_gains_from_rows(name, weighted):
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"booster": "dart"}, "DART"),
+        (xgboost_dart(0.5), "DART"),
         ({"subsample": 0.5}, "subsample"),
         ({"max_delta_step": 0.1}, "max_delta_step"),
         ({"monotone_constraints": "(1,0,0,0,0)"}, "monotone"),
@@ -233,16 +241,37 @@ def test_refusals(tmp_path):
         as_forest(xgb.XGBRegressor())
     with pytest.raises(UnsupportedModelError, match="missing=0"):
         as_forest(xgb.XGBRegressor(n_estimators=1, missing=0.0).fit(np.nan_to_num(X), y))
-    linear = xgb.train({"booster": "gblinear"}, xgb.DMatrix(np.nan_to_num(X), y), 2)
-    with pytest.raises(UnsupportedModelError, match="no trees"):
-        as_forest(linear)
+    linear = json.loads(train({}, "number", rounds=1)[0].save_raw("json"))
+    linear["learner"]["gradient_booster"] = {"name": "gblinear", "model": {"weights": [1.0] * 6}}
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(linear))
+    with pytest.raises(UnsupportedModelError, match="'gblinear', which has no trees"):
+        read_xgboost_json(path)
     vector = xgb.XGBRegressor(n_estimators=1, multi_strategy="multi_output_tree")
     with pytest.raises(UnsupportedModelError, match="one_output_per_tree"):
         as_forest(vector.fit(X, np.stack([y, y], axis=1)))
-    path = tmp_path / "other.json"
     path.write_text('{"learner": 1}')
     with pytest.raises(FileFormatError, match="learner must be an object"):
         read_xgboost_json(path)
+
+
+def test_where_versions_keep_the_weights_of_dart(tmp_path):
+    booster, _ = train(xgboost_dart(0.3), "number")
+    content = json.loads(booster.save_raw("json"))
+    stored = content["learner"]["gradient_booster"]
+    model = dict(stored.get("gbtree", stored)["model"])
+    weights = (stored | model)["weight_drop"]
+    model.pop("weight_drop", None)
+    assert min(weights) < 1
+    for version, home in {
+        "3.2": {"name": "dart", "gbtree": {"model": model}, "weight_drop": weights},
+        "3.3": {"name": "gbtree", "model": model, "weight_drop": weights},
+        "3.4": {"name": "gbtree", "model": model | {"weight_drop": weights}},
+    }.items():
+        content["learner"]["gradient_booster"] = home
+        path = tmp_path / f"{version}.json"
+        path.write_text(json.dumps(content))
+        np.testing.assert_array_equal(read_xgboost_json(path).value, as_forest(booster).value)
 
 
 def test_several_targets():

@@ -131,3 +131,29 @@ def test_shap_plots_accept_it(make_local, data):
     plt.close("all")
     shap.plots.bar(explanation, show=False)
     plt.close("all")
+
+
+@QUIET_SHAP
+def test_shap_is_told_what_the_values_are(make_local):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    import shap
+
+    explanation = make_local(data=PLAIN).to_shap()
+    assert explanation.output_names == "uncertainty removed (bits)"
+    assert make_local(unit="gini").to_shap().output_names == "Gini impurity removed"
+    honest = make_local(honest=True).to_shap()
+    assert honest.output_names == "uncertainty removed on unseen rows (bits)"
+    axes = shap.plots.beeswarm(explanation, show=False)
+    axes.set_xlabel(explanation.output_names)
+    plt.close("all")
+    # A part keeps the words, and plots that look at the names of outputs take them.
+    assert explanation[1].output_names == explanation.output_names
+    for draw in (shap.plots.heatmap, shap.plots.violin, shap.plots.bar):
+        draw(explanation, show=False)
+        plt.close("all")
+    shap.plots.scatter(explanation[:, "age"], show=False)
+    plt.close("all")
+    assert shap.plots.force(explanation[1]).html()

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
 import localmdi as lm
@@ -132,10 +133,80 @@ def test_html_of_many_features_none_and_no_rows():
     assert parse(unknown).text[-1] == "0 bits"
 
 
+def small_forest():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"<age>": rng.normal(size=60), "dose": rng.normal(size=60)})
+    y = np.where(X["<age>"] > 0, "ill", "<b>well")
+    return RandomForestClassifier(5, random_state=0).fit(X, y), X
+
+
+def test_html_by_class():
+    model, X = small_forest()
+    result = lm.local_mdi(model, X, by_class=True)
+    cells = parse(result)
+    assert cells.text[0] == repr(result).split("\n")[0]
+    assert cells.text[1:4] == ["feature", *model.classes_]
+    name, value = result["ill"].mean().top(1)[0]
+    assert cells.text[4] == name == "<age>"
+    assert float(cells.text[6]) == pytest.approx(value, abs=1e-3)
+    assert "<b>" not in result._repr_html_()
+    none = dataclasses.replace(result, values=result.values[:0], residual=result.residual[:0])
+    assert "<table" not in none._repr_html_()
+
+
+def test_html_of_pairs():
+    model, X = small_forest()
+    pairs = lm.local_interactions(model, X)
+    cells = parse(pairs)
+    assert cells.text[1:3] == ["pair", "mean over rows"]
+    strongest = pairs.to_frame().iloc[0]
+    assert cells.text[3] == f"{strongest['first']} and {strongest['second']}"
+    assert float(cells.text[4]) == pytest.approx(strongest["value"], abs=1e-3)
+    values = np.full((1, 5, 5), 0.5)
+    names = tuple("abcde")
+    for p in range(5):
+        values[:, p, p] = np.nan
+    values[:, 0, 1] = values[:, 1, 0] = -1.0
+    result = InteractionImportance(values, names, unit="bits", index="SII", frame_type="polars")
+    assert parse(result).text[1:5] == ["pair", "mean over rows", "a and b", "\N{MINUS SIGN}1 bit"]
+    assert any("#e08214" in style for style in parse(result).styles)
+    many = InteractionImportance(
+        np.pad(values, ((0, 0), (0, 1), (0, 1)), constant_values=0.25),
+        (*names, "f"),
+        unit="bits",
+        index="SII",
+    )
+    assert parse(many).text[-1] == "and 5 more pairs"
+    alone = InteractionImportance(np.full((1, 1, 1), np.nan), ("a",), unit="bits", index="SII")
+    assert "<table" not in alone._repr_html_()
+
+
 def test_estimators_have_scikit_learns_html():
     html = lm.RandomizedForestClassifier(7)._repr_html_()
     assert "RandomizedForestClassifier" in html
     assert "7" in html
+    assert "mean over rows" not in html
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [lm.RandomizedForestClassifier(5, random_state=0), lm.RandomizedForestRegressor(5)],
+    ids=["classes", "numbers"],
+)
+def test_fitted_estimators_show_bars_below_the_diagram(estimator):
+    X = pd.DataFrame({"age": [20.0, 30.0, 60.0, 70.0], "<dose>": [1.0, 2.0, 1.0, 2.0]})
+    estimator.fit(X, [0, 0, 1, 1])
+    bars = estimator.local_importances_._repr_html_()
+    assert "&lt;dose&gt;" in bars
+    assert estimator._repr_html_().endswith(bars)
+    # What Jupyter asks for first.
+    bundle = estimator._repr_mimebundle_()
+    assert bundle["text/html"].endswith(bars)
+    assert "sk-container" in bundle["text/html"]
+    assert bundle["text/plain"] == repr(estimator)
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in estimator._repr_mimebundle_()
+        assert not hasattr(estimator, "_repr_html_")
 
 
 def test_pictures(make_local):
@@ -189,7 +260,16 @@ def test_every_table_has_the_type_of_the_rows(kind, make):
         lm.infinite_mdi(make({"a": classes[:, 0], "b": classes[:, 1]}), y).to_frame(),
         lm.infinite_interactions(make({"a": classes[:, 0], "b": classes[:, 1]}), y).to_frame(),
         lm.honest_global_mdi(forest, X, y, held_out=True).to_frame(),
+        lm.honest_mdi(forest, X, y, held_out=True).to_frame(),
+        lm.Explainer(forest).top(X, 2).to_frame(),
+        next(lm.Explainer(forest).iter_batches(X, batch_rows=7)).to_frame(),
+        lm.local_mdi(forest, X, direction=True).to_frame(direction=True, extra=True),
+        lm.RandomizedForestClassifier(3, random_state=0).fit(X, y).local_importances_.to_frame(),
+        lm.RandomizedForestRegressor(3, random_state=0).fit(X, y).local_importances_.to_frame(),
     ]
+    if kind is not pa.Table:  # scikit-learn's own forests take no pyarrow
+        fitted = RandomForestClassifier(3, random_state=0).fit(X, y)
+        tables += [lm.decompose_global(fitted, X, y).to_frame(), lm.local_mdi(fitted, X).to_frame()]
     assert {type(table) for table in tables} == {kind}
 
 

@@ -24,14 +24,21 @@ from localmdi.forest import Forest, ForestBuilder
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["adapt_catboost", "parse_catboost", "read_catboost_cbm", "read_catboost_json"]
+__all__ = [
+    "adapt_catboost",
+    "export_json",
+    "parse_catboost",
+    "read_catboost_cbm",
+    "read_catboost_json",
+]
 
 _LIBRARY = "CatBoost"
 # Run by a Python of its own: the file, and where its JSON goes.
 _CBM_TO_JSON = """
 import sys
 from catboost import CatBoost
-CatBoost().load_model(sys.argv[1], format="cbm").save_model(sys.argv[2], format="json")
+from localmdi.adapters.catboost import export_json
+export_json(CatBoost().load_model(sys.argv[1], format="cbm"), sys.argv[2])
 """
 # CatBoost's own limit.
 _MAX_DEPTH = 16
@@ -46,9 +53,25 @@ def adapt_catboost(model: Any) -> Forest:
         raise NotFittedError(f"this {type(model).__name__} is not fitted yet. Call fit first.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
-        model.save_model(str(path), format="json")
+        export_json(model, str(path))
         content = read_json(path.read_bytes(), library=_LIBRARY)
     return parse_catboost(content)
+
+
+def export_json(model: Any, path: str) -> None:
+    """Write a model as JSON, which CatBoost itself refuses to do for text and embeddings."""
+    if model.get_text_feature_indices():
+        raise _no_numbers("text features")
+    if model.get_embedding_feature_indices():
+        raise _no_numbers("embedding features")
+    model.save_model(path, format="json")
+
+
+def _no_numbers(features: str) -> UnsupportedModelError:
+    return UnsupportedModelError(
+        f"the model has {features}, which CatBoost turns into numbers of its own, so that X alone "
+        "does not say where a row goes. Compute such numbers outside of the model."
+    )
 
 
 def read_catboost_json(path: str | os.PathLike[str]) -> Forest:
@@ -132,11 +155,7 @@ class _Features:
         names: dict[int, str] = {}
         for key in ("text_features", "embedding_features"):
             if key in info and info.items(key):
-                raise UnsupportedModelError(
-                    f"the model has {key.replace('_', ' ')}, which CatBoost turns into numbers of "
-                    "its own, so that X alone does not say where a row goes. Compute such numbers "
-                    "outside of the model."
-                )
+                raise _no_numbers(key.replace("_", " "))
         for key in ("float_features", "categorical_features"):
             for feature in info.children(key) if key in info else ():
                 flat = feature.integer("flat_feature_index")

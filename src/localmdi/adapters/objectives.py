@@ -229,6 +229,12 @@ def _side_weight(codes: AnyArray, given: Mapping[str, str]) -> FloatArray | None
     return None if (side == 1).all() else side[codes]
 
 
+def _drops_trees(boosted: dict[str, Any]) -> bool:
+    """Tell whether a gbtree of XGBoost 3.3 or newer, which DART is part of, drops trees."""
+    given = boosted.get("dart_train_param", {})
+    return _number(given, "rate_drop") > 0 or _number(given, "one_drop") > 0
+
+
 def _xgboost(model: Any, target: AnyArray, *, weight: FloatArray) -> Boosting:
     from localmdi.adapters.xgboost import adapt_xgboost
 
@@ -237,7 +243,7 @@ def _xgboost(model: Any, target: AnyArray, *, weight: FloatArray) -> Boosting:
     boosted = learner["gradient_booster"]
     given = boosted.get("tree_train_param", {})
     reasons = {
-        "DART drops trees": boosted.get("name") == "dart",
+        "DART drops trees": boosted.get("name") == "dart" or _drops_trees(boosted),
         "subsample grows every tree on rows drawn anew": _number(given, "subsample") != 1.0,
         "max_delta_step clips steps": _number(given, "max_delta_step") > 0,
         "monotone constraints clip steps": bool(

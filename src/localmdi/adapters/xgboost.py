@@ -271,13 +271,17 @@ def _sets(tree: Fields, is_leaf: BoolArray) -> dict[int, IntArray]:
 def _booster(booster: Fields) -> tuple[Fields, FloatArray | None]:
     """Return the trees, and what each counts for."""
     name = booster.text("name")
-    if name == "dart":
-        return booster.child("gbtree").child("model"), _singles(booster, "weight_drop")
-    if name != "gbtree":
+    if name not in ("gbtree", "dart"):
         raise UnsupportedModelError(
             f"the model is a {name[:40]!r}, which has no trees. Train a gbtree or a dart."
         )
-    return booster.child("model"), None
+    model = (booster.child("gbtree") if name == "dart" else booster).child("model")
+    # DART's weights: beside the trees up to XGBoost 3.3, which no longer says "dart"; among them
+    # from 3.4 on.
+    for place in (booster, model):
+        if "weight_drop" in place:
+            return model, _singles(place, "weight_drop")
+    return model, None
 
 
 def _first_trees(model: Fields, rounds: int | None, *, n_trees: int) -> int:

@@ -11,6 +11,7 @@ from localmdi._text import clean, count, quote_names
 from localmdi.results.fields import as_count, as_names, as_text
 from localmdi.results.frames import FrameType, columns_to_frame
 from localmdi.results.local import LocalImportance
+from localmdi.results.notebook import classes_html
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -126,6 +127,9 @@ class ClassImportance:
                 lines.append(f"  {clean(label)}  {clean(name)} {value:.4g}")
             lines += ["  ..."] * (n_classes > 10)
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return classes_html(self)
 
     def __getitem__(self, label: Hashable) -> LocalImportance:
         """Return the parts of one class, which every display shows.

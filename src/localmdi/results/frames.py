@@ -131,7 +131,7 @@ def pairs_to_frame(
 
 
 def matrix_to_shap(
-    matrix: Matrix, names: Names, *, baseline: float | FloatArray | None, data: Any
+    matrix: Matrix, names: Names, *, baseline: float | FloatArray | None, data: Any, label: str
 ) -> Any:
     """Return a shap explanation that starts at minus the baseline, or at 0 if there is none.
 
@@ -148,6 +148,7 @@ def matrix_to_shap(
         data=numbers,
         display_data=shown,
         feature_names=list(names),
+        output_names=label,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_names, as_text, as_vector
 from localmdi.results.frames import FrameType, pairs_to_frame
+from localmdi.results.notebook import pairs_html
 from localmdi.results.repr import describe_interactions
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ class InteractionImportance:
 
     def __repr__(self) -> str:
         return describe_interactions(self)
+
+    def _repr_html_(self) -> str:
+        return pairs_html(self)
 
     def mean(self) -> FloatArray:
         """Return the global interactions, (n_features, n_features): the mean over rows.

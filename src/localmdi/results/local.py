@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from localmdi._criteria import unit_of
 from localmdi.results.axes import (
     check_same,
     group_columns,
@@ -277,6 +278,9 @@ class LocalImportance(Questions, Shown):
         CSR values are made dense: select rows or features of wide results first. Text in `data`
         becomes numbers, which shap colours by, and stays text in ``display_data``.
 
+        shap writes "SHAP value" on every axis; what stands there is in ``output_names``, for
+        ``shap.plots.beeswarm(explanation, show=False).set_xlabel(explanation.output_names)``.
+
         Examples
         --------
         >>> import numpy as np
@@ -284,12 +288,15 @@ class LocalImportance(Questions, Shown):
         ...     n_trees=10, unit="bits", feature_names=("age", "dose")).to_shap()
         >>> explanation.base_values + explanation.values.sum(axis=1)
         array([-0.25])
+        >>> explanation.output_names
+        'uncertainty removed (bits)'
         """
         return matrix_to_shap(
             self.values,
             self.feature_names,
             baseline=self.baseline,
             data=take_own(self, slice(None), columns=slice(None)),
+            label=unit_of(self.unit).value_label(self.measure, honest=self.honest),
         )
 
     def top(self, k: int = 10) -> TopFeatures:

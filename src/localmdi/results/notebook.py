@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: a small table with bars, and the pictures at hand."""
+"""What a notebook shows of results: small tables with bars, and the pictures at hand."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from localmdi._text import clean, count, cut, number_text, with_unit
 from localmdi.results.top import top_of_rows
 
 if TYPE_CHECKING:
+    from localmdi.results.by_class import ClassImportance
     from localmdi.results.global_ import GlobalImportance
+    from localmdi.results.interaction import InteractionImportance
     from localmdi.results.local import LocalImportance
+    from localmdi.results.pairs import PairImportance
+    from localmdi.typing import FloatArray
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "classes_html", "pairs_html"]
 
 _MOST_BARS = 10
 _LONGEST_NAME = 40
+_WIDEST_BAR, _NARROWEST_BAR = 120, 30  # pixels
 # Readable on white and on black; text takes the notebook's own colour.
 _REMOVED, _RAISED = "#1c9099", "#e08214"
 
@@ -54,52 +59,103 @@ class Shown:
         return _as_html(cast("LocalImportance | GlobalImportance", self))
 
 
+def classes_html(result: ClassImportance) -> str:
+    """Return a bar for each of the largest features and every class."""
+    if 0 in result.shape:
+        return _page(result)
+    means = result.mean()
+    values = np.stack([mean.values for mean in means.values()], axis=1)
+    largest, _ = top_of_rows(values.sum(axis=1)[None, :], _MOST_BARS)
+    table = _table(
+        [clean(result.feature_names[i]) for i in largest[0]],
+        values[largest[0]],
+        heads=["feature", *map(clean, means)],
+        symbol=unit_of(result.unit).symbol,
+    )
+    return _page(result, *table, _more(len(values) - largest.shape[1], "more feature"))
+
+
+def pairs_html(result: InteractionImportance | PairImportance) -> str:
+    """Return a bar for each of the strongest pairs."""
+    if not len(result):
+        return _page(result)
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(result.to_frame(), eager_only=True)
+    if not len(frame):
+        return _page(result)
+    strongest = frame.head(_MOST_BARS)
+    pairs = zip(strongest["first"].to_list(), strongest["second"].to_list(), strict=True)
+    table = _table(
+        [" and ".join(map(clean, pair)) for pair in pairs],
+        strongest["value"].to_numpy()[:, None],
+        heads=["pair", "mean over rows"],
+        symbol=unit_of(result.unit).symbol,
+    )
+    return _page(result, *table, _more(len(frame) - len(strongest), "more pair"))
+
+
 def _as_html(result: LocalImportance | GlobalImportance) -> str:
     """Return the head of the text form, and a bar for each of the largest features."""
-    head, *_ = repr(result).split("\n", 1)
-    lines = [f"<div><strong>{escape(head)}</strong>"]
-    if result.note is not None:
-        lines.append(f"<br>{escape(clean(result.note))}")
+    note = "" if result.note is None else f"<br>{escape(clean(result.note))}"
     rows = getattr(result, "shape", (1, 0))[0]
-    if rows and len(result.feature_names):
-        lines += _table(result)
-    return "\n".join([*lines, "</div>"])
-
-
-def _table(result: LocalImportance | GlobalImportance) -> list[str]:
+    if not rows or not len(result.feature_names):
+        return _page(result, note)
     mean = cast("LocalImportance", result).mean() if hasattr(result, "shape") else result
     values = np.nan_to_num(mean.values)
     indices, largest = top_of_rows(values[None, :], _MOST_BARS)
-    longest = float(np.abs(largest).max()) or 1.0
-    symbol = unit_of(result.unit).symbol
-    what = "mean over rows" if hasattr(result, "shape") else "importance"
+    table = _table(
+        [clean(result.feature_names[i]) for i in indices[0]],
+        largest.T,
+        heads=["feature", "mean over rows" if hasattr(result, "shape") else "importance"],
+        symbol=unit_of(result.unit).symbol,
+    )
+    return _page(result, note, *table, _more(len(values) - indices.shape[1], "more feature"))
+
+
+def _page(result: object, *parts: str) -> str:
+    head, *_ = repr(result).split("\n", 1)
+    return "\n".join(filter(None, [f"<div><strong>{escape(head)}</strong>", *parts, "</div>"]))
+
+
+def _more(number: int, noun: str) -> str:
+    return f"<small>and {count(number, noun)}</small>" if number > 0 else ""
+
+
+def _table(names: list[str], values: FloatArray, *, heads: list[str], symbol: str) -> list[str]:
+    """Return a line for each name, with a number and a bar for each column of values."""
+    values = np.nan_to_num(values)
+    longest = float(np.abs(values).max()) or 1.0
+    first, *others = map(escape, heads)
+    columns = "".join(
+        f'<th scope="col" style="text-align:right">{head}</th><th></th>' for head in others
+    )
     lines = [
         '<table style="border-collapse:collapse;background:transparent;'
         'color:inherit;font:inherit">',
-        f'<thead><tr><th scope="col" style="text-align:left">feature</th>'
-        f'<th scope="col" style="text-align:right">{what}</th><th></th></tr></thead><tbody>',
+        f'<thead><tr><th scope="col" style="text-align:left">{first}</th>{columns}</tr></thead>'
+        "<tbody>",
     ]
-    lines += [
-        _row(
-            clean(result.feature_names[i]),
-            with_unit(number_text(float(value), 3), symbol),
-            share=float(value) / longest,
+    # Bars share the width that one would have.
+    room = max(_WIDEST_BAR // max(1, values.shape[1]), _NARROWEST_BAR)
+    for name, row in zip(names, values.tolist(), strict=True):
+        cells = (
+            _cell(with_unit(number_text(value, 3), symbol), share=value / longest, room=room)
+            for value in row
         )
-        for i, value in zip(indices[0], largest[0], strict=True)
-    ]
-    lines.append("</tbody></table>")
-    more = len(values) - indices.shape[1]
-    return lines + [f"<small>and {count(more, 'more feature')}</small>"] * (more > 0)
+        lines.append(
+            f'<tr><th scope="row" style="text-align:left;font-weight:normal" '
+            f'title="{escape(name)}">{escape(cut(name, _LONGEST_NAME))}</th>{"".join(cells)}</tr>'
+        )
+    return [*lines, "</tbody></table>"]
 
 
-def _row(name: str, number: str, *, share: float) -> str:
-    width = max(1, round(120 * abs(share))) if share else 0
+def _cell(number: str, *, share: float, room: int) -> str:
+    width = max(1, round(room * abs(share))) if share else 0
     colour = _REMOVED if share >= 0 else _RAISED
     bar = f"display:inline-block;height:0.7em;width:{width}px;background:{colour}"
     return (
-        f'<tr><th scope="row" style="text-align:left;font-weight:normal" title="{escape(name)}">'
-        f"{escape(cut(name, _LONGEST_NAME))}</th>"
         f'<td style="text-align:right">{escape(number)}</td>'
         f'<td style="text-align:left;padding-left:0.5em">'
-        f'<span aria-hidden="true" style="{bar}"></span></td></tr>'
+        f'<span aria-hidden="true" style="{bar}"></span></td>'
     )

@@ -10,6 +10,7 @@ import numpy as np
 from localmdi.results.axes import row_positions
 from localmdi.results.fields import as_count, as_matrix, as_names, as_text, as_vector, dense
 from localmdi.results.frames import FrameType, pairs_to_frame
+from localmdi.results.notebook import pairs_html
 from localmdi.results.repr import describe_pairs
 
 if TYPE_CHECKING:
@@ -127,6 +128,9 @@ class PairImportance:
 
     def __repr__(self) -> str:
         return describe_pairs(self)
+
+    def _repr_html_(self) -> str:
+        return pairs_html(self)
 
     @property
     def names(self) -> tuple[str, ...]:

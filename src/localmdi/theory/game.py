@@ -103,7 +103,7 @@ class Game:
 
 
 def global_game(law: Distribution, criterion: Criterion = "entropy") -> Game:
-    """Return v(S) = I(Y;S) (Section 3.1), or i(Y) − E_S[i(Y|S)] for another impurity (App. F).
+    """Return v(S) = I(Y;S) (Section 3.1), or i(Y) − E_S[i(Y|S)] for another impurity (Appendix F).
 
     Parameters
     ----------

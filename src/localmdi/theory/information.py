@@ -13,7 +13,7 @@ __all__ = ["entropy", "mutual_information"]
 
 
 def entropy(law: Distribution, of: Any, given: Any = ()) -> float:
-    """Return H(of | given), the (conditional) Shannon entropy of App. G.
+    """Return H(of | given), the (conditional) Shannon entropy of Appendix G.
 
     Parameters
     ----------

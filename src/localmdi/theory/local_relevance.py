@@ -102,7 +102,7 @@ def is_locally_relevant(
     criterion: Criterion | None = None,
     tolerance: float = TOLERANCE,
 ) -> bool:
-    """Return whether X_m is locally relevant at x (Def. 2).
+    """Return whether X_m is locally relevant at x (Definition 2).
 
     Parameters
     ----------

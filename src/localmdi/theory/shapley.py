@@ -17,7 +17,7 @@ __all__ = ["degree_profile", "shapley_value"]
 
 
 def shapley_value(game: Game) -> FloatArray:
-    """Return Σ_S |S|!(p−|S|−1)!/p! · MC_m(S) for every player m (Eq. 1).
+    """Return Σ_S |S|!(p−|S|−1)!/p! · MC_m(S) for every player m (Equation 1).
 
     Parameters
     ----------

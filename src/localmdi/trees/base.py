@@ -248,6 +248,25 @@ class RandomizedForest:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_estimators_")
 
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's diagram and, once fitted, the importances as bars.
+
+        A property, as scikit-learn's is: without diagrams (``display="text"``) there is none.
+        """
+        diagram = super()._repr_html_  # type: ignore[misc] # BaseEstimator comes after this class
+        return lambda: diagram() + self._bars()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str]
+        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc] # the same
+        if "text/html" in bundle:
+            bundle["text/html"] += self._bars()
+        return bundle
+
+    def _bars(self) -> str:
+        return self.local_importances_._repr_html_() if self.__sklearn_is_fitted__() else ""
+
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
 

@@ -202,9 +202,10 @@ private:
             x[k] = tile.feature(question[k].split & kFeatureMask) + first;
         }
         for (std::size_t r = 0; r < n; ++r) {
-            std::uint32_t place = places_[r];
+            // Each answer has a bit of its own, so that none waits for the one before it.
+            std::uint32_t place = places_[r] << count;
             for (std::size_t k = 0; k < count; ++k)
-                place = 2 * place + (goes_first_known(question[k], x[k][r]) ? 0u : kSecond);
+                place |= goes_first_known(question[k], x[k][r]) ? 0u : kSecond << (count - 1 - k);
             places_[r] = place;
         }
     }

@@ -18,6 +18,7 @@ template <class T>
 struct LargeAllocator {
     using value_type = T;
     static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+    static constexpr std::size_t kCacheLine = 64;
 
     LargeAllocator() = default;
     template <class U>
@@ -25,17 +26,13 @@ struct LargeAllocator {
 
     T* allocate(std::size_t n) {
         const std::size_t bytes = n * sizeof(T);
-        if (bytes < kHugePage) return static_cast<T*>(::operator new(bytes));
-        void* const place = ::operator new(bytes, std::align_val_t{kHugePage});
+        void* const place = ::operator new(bytes, alignment(bytes));
 #ifdef __linux__
-        madvise(place, bytes, MADV_HUGEPAGE);
+        if (bytes >= kHugePage) madvise(place, bytes, MADV_HUGEPAGE);
 #endif
         return static_cast<T*>(place);
     }
-    void deallocate(T* place, std::size_t n) {
-        if (n * sizeof(T) < kHugePage) ::operator delete(place);
-        else ::operator delete(place, std::align_val_t{kHugePage});
-    }
+    void deallocate(T* place, std::size_t n) { ::operator delete(place, alignment(n * sizeof(T))); }
     // Every element is written before it is read: no need to zero them first.
     template <class U>
     void construct(U* place) {
@@ -47,6 +44,12 @@ struct LargeAllocator {
     }
 
     bool operator==(const LargeAllocator&) const = default;
+
+private:
+    // Vectors of a processor that cross a cache line cost twice.
+    static std::align_val_t alignment(std::size_t bytes) {
+        return std::align_val_t{bytes < kHugePage ? kCacheLine : kHugePage};
+    }
 };
 
 // Elements that resize() adds are NOT initialised.
