@@ -23,6 +23,7 @@ TEST_TOOLS := $(VENV)/.test-tools
 PAPER_TOOLS := $(VENV)/.paper-tools
 EVALUATION_TOOLS := $(VENV)/.evaluation-tools
 DOCS_TOOLS := $(VENV)/.docs-tools
+BENCH_TOOLS := $(VENV)/.bench-tools
 OLDEST_BUILT := $(OLDEST)/.built
 DASHBOARDS_BUILT := $(DASHBOARDS)/.built
 
@@ -45,7 +46,7 @@ fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them 
 mutants: $(BUILT) $(TEST_TOOLS) ## change one operator or number at a time, 300 of them: do the tests notice? (MUTANTS="--python 60 --cpp 0 --seed 7")
 	PYTHONPATH=tools $(BIN)/python -m mutants $(MUTANTS)
 
-bench: $(BUILT) $(TEST_TOOLS) ## the speed table of the README
+bench: $(BUILT) $(BENCH_TOOLS) ## the speed table of the README
 	$(BIN)/python -m benchmarks
 
 bench-check: $(BUILD_TOOLS) ## count the instructions of fixed workloads (needs valgrind), beside those on record (COUNTS=--write: record them)
@@ -148,6 +149,10 @@ $(EVALUATION_TOOLS): $(CREATED) pyproject.toml
 
 $(TEST_TOOLS): $(CREATED) pyproject.toml
 	$(BIN)/python -m pip install -q --group test --group lint
+	touch $@
+
+$(BENCH_TOOLS): $(CREATED) pyproject.toml
+	$(BIN)/python -m pip install -q --group bench
 	touch $@
 
 $(DOCS_TOOLS): $(CREATED) pyproject.toml

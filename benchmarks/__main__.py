@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import cliffs, cluster, explain, grow, growth, infinite, kinds, libraries
+from benchmarks import cliffs, cluster, explain, grow, growth, infinite, kinds, libraries, peers
 from benchmarks.timing import header
 from benchmarks.workloads import WORKLOADS
 
@@ -15,6 +15,7 @@ PARTS = {
     "grow": grow.main,
     "infinite": infinite.main,
     "libraries": libraries.main,
+    "peers": peers.main,
     "cliffs": cliffs.main,
     "cluster": lambda: cluster.main(options.rows),
 }

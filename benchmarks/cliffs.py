@@ -1,12 +1,14 @@
 """Shapes one after the other: what a row costs per tree and level, and where that cost jumps.
 
-A step of a factor of two between neighbours is a cliff unless a reason stands in `REASONS`.
+A step of a factor of two between neighbours is a cliff unless a reason stands in `REASONS`. Times
+are CPU times of the process: of all threads together.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,6 +49,7 @@ class Shape(NamedTuple):
     model: Any
     X: Any
     predict: bool = True
+    n_jobs: int = 1
 
 
 def main() -> None:
@@ -72,12 +75,14 @@ def show(axis: str, shape: Shape, *, before: float) -> float:
     """Print a line; return the cost of a step down a tree."""
     explainer = lm.Explainer(shape.model)
     n_rows = shape.X.shape[0]
-    calls: dict[str, Callable[[], Any]] = {"explain": lambda: explainer(shape.X)}
+    calls: dict[str, Callable[[], Any]] = {
+        "explain": lambda: explainer(shape.X, n_jobs=shape.n_jobs)
+    }
     megabytes = memory(calls["explain"])
     if shape.predict:
         calls["predict"] = lambda: shape.model.predict_proba(shape.X)
     repeats = 200 if n_rows <= 10 else 3
-    times = best_in_turn(calls, repeats=repeats)
+    times = best_in_turn(calls, repeats=repeats, clock=time.process_time)
     steps = n_rows * steps_per_row(lm.as_forest(shape.model), shape.X[: min(n_rows, 1000)])
     cost = times["explain"] / steps * 1e9
     ratio = f"{times['predict'] / times['explain']:.1f}" if shape.predict else ""
@@ -220,6 +225,13 @@ def containers() -> Iterator[Shape]:
     yield Shape("polars", named, pl.DataFrame(X, schema=names), predict=False)
 
 
+def threads() -> Iterator[Shape]:
+    X, y = table(100_000)
+    model = forest(X[:10_000], y[:10_000], max_depth=10)
+    for n in (1, 2, 4, 16):
+        yield Shape(str(n), model, X, predict=n == 1, n_jobs=n)
+
+
 AXES: dict[str, Callable[[], Iterator[Shape]]] = {
     "rows": rows,
     "trees": trees,
@@ -229,4 +241,5 @@ AXES: dict[str, Callable[[], Iterator[Shape]]] = {
     "classes": classes,
     "splits": splits,
     "container": containers,
+    "threads": threads,
 }

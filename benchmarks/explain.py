@@ -1,20 +1,19 @@
-"""Lines 1 to 5 of the speed table: explaining beside predicting, and beside the rivals."""
+"""Lines 1 to 5 of the speed table: explaining beside predicting."""
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import localmdi as lm
-from benchmarks.timing import best_in_turn, best_wall
+from benchmarks.timing import best_in_turn
 from benchmarks.workloads import TABLE_TRAINING, select, table_rows
 
-# treeinterpreter and shap get this many rows and trees; their times are scaled to all of them.
-RIVAL_ROWS = {"treeinterpreter": 200, "shap": 20}
-RIVAL_TREES = 20
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main(names: list[str]) -> None:
@@ -23,8 +22,7 @@ def main(names: list[str]) -> None:
     extra: list[str] = []
     print(
         "| workload | predict_proba ms | apply ms | Explainer(X) ms | local_mdi ms "
-        "| ratio prepared | ratio unprepared | treeinterpreter s (scaled) | shap s (scaled) |\n"
-        "|---|---|---|---|---|---|---|---|---|",
+        "| ratio prepared | ratio unprepared |\n|---|---|---|---|---|---|---|",
         flush=True,
     )
     for workload in select(names):
@@ -40,12 +38,10 @@ def main(names: list[str]) -> None:
             repeats=3,
         )
         ratios.append((times["predict"] / times["explain"], times["predict"] / times["unprepared"]))
-        rivals = rival_seconds(model, X)
         print(
             f"| {workload.name}: {workload.what} | {times['predict'] * 1e3:.0f} "
             f"| {times['apply'] * 1e3:.0f} | {times['explain'] * 1e3:.0f} "
-            f"| {times['unprepared'] * 1e3:.0f} | {ratios[-1][0]:.1f} | {ratios[-1][1]:.1f} "
-            f"| {rivals['treeinterpreter']} | {rivals['shap']} |",
+            f"| {times['unprepared'] * 1e3:.0f} | {ratios[-1][0]:.1f} | {ratios[-1][1]:.1f} |",
             flush=True,
         )
         if workload.name == "a1":
@@ -60,40 +56,18 @@ def main(names: list[str]) -> None:
     print("\n".join(extra), flush=True)
 
 
-def rival_seconds(model: Any, X: Any) -> dict[str, str]:
-    """Return the seconds that the rivals would take for all rows and trees, from a few of them."""
-    import shap
-    from treeinterpreter import treeinterpreter
-
-    few = copy.copy(model)
-    few.estimators_ = model.estimators_[:RIVAL_TREES]
-    few.n_estimators = len(few.estimators_)
-    explainer = shap.TreeExplainer(few)
-    calls = {
-        "treeinterpreter": lambda rows: treeinterpreter.predict(few, rows),
-        "shap": lambda rows: explainer.shap_values(rows, check_additivity=False),
-    }
-    share = len(few.estimators_) / len(model.estimators_)
-    out = {}
-    for name, call in calls.items():
-        # Two sizes: what a call costs whatever its rows (treeinterpreter lists all paths first)
-        # must not be scaled with them.
-        n = RIVAL_ROWS[name]
-        sizes = {"few": X[: n // 10], "many": X[:n]}
-        times = best_in_turn(
-            {size: lambda call=call, rows=rows: call(rows) for size, rows in sizes.items()},
-            repeats=1,
-        )
-        per_row = max(times["many"] - times["few"], 0.0) / (n - n // 10)
-        out[name] = f"{(times['many'] + per_row * (len(X) - n)) / share:,.0f}"
-    return out
-
-
 def one_row(model: Any, explainer: lm.Explainer, *, X: Any) -> str:
     """Line 3: one row with a packed model; medians over many rows, wall time."""
     rows = [X[i : i + 1] for i in range(0, len(X), len(X) // 30)]
-    ours = np.median([best_wall({"x": lambda r=r: explainer(r)}, 1)["x"] for r in rows])
-    theirs = np.median([best_wall({"x": lambda r=r: model.predict_proba(r)}, 1)["x"] for r in rows])
+
+    def median(call: Callable[[Any], Any]) -> float:
+        wall = [
+            best_in_turn({"x": lambda row=row: call(row)}, 1, clock=time.perf_counter)["x"]
+            for row in rows
+        ]
+        return float(np.median(wall))
+
+    ours, theirs = median(explainer), median(model.predict_proba)
     return (
         f"One row (a1, packed, wall time, median of {len(rows)} rows): predict_proba "
         f"{theirs * 1e3:.1f} ms, ours {ours * 1e3:.3f} ms, ratio {theirs / ours:.0f}"
@@ -157,7 +131,7 @@ def two_threads(name: str, model: Any, *, explainer: lm.Explainer, X: Any) -> st
         model.set_params(n_jobs=n_jobs)
         model.predict_proba(X)
 
-    times = best_wall(
+    times = best_in_turn(
         {
             "ours1": lambda: explainer(X, n_jobs=1),
             "ours2": lambda: explainer(X, n_jobs=2),
@@ -165,6 +139,7 @@ def two_threads(name: str, model: Any, *, explainer: lm.Explainer, X: Any) -> st
             "theirs2": lambda: predict(2),
         },
         repeats=2,
+        clock=time.perf_counter,
     )
     model.set_params(n_jobs=1)
     return (

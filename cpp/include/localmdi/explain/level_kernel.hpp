@@ -75,6 +75,7 @@ public:
 private:
     // Lists this short are not worth splitting: their rows walk alone.
     static constexpr std::size_t kFew = 8;
+    static constexpr std::size_t kGroup = 1024;   // rows that walk alone, in step
     static constexpr std::size_t kAhead = 8;      // rows asked for before they walk
     static constexpr std::size_t kSinkAhead = 4;  // … and before they are added to
     static constexpr unsigned kDigit = 9;
@@ -135,18 +136,24 @@ private:
         for (std::size_t i = 0; i < n; ++i) walkers_[n_walkers_++] = {node, rows[i]};
     }
 
-    // Sends every row that walks alone to its end, all of them one level at a time.
+    // Sends every row that walks alone to its end. A group goes one level at a time: long enough
+    // that what it asks for arrives, short enough that it is still there a level later.
     void walk(const Tile<Value>& tile) {
+        Walker* end = ends_.data();
+        for (std::size_t first = 0; first < n_walkers_; first += kGroup)
+            end = walk_group(tile, walkers_.data() + first, std::min(kGroup, n_walkers_ - first),
+                             end);
+    }
+
+    Walker* walk_group(const Tile<Value>& tile, Walker* walkers, std::size_t n, Walker* end) {
         const PackedNode<Value>* const nodes = forest_.nodes.data();
         const auto value = [&](const Walker& at) {
             return tile.feature(nodes[at.node].split & kFeatureMask) + at.row;
         };
-        Walker* const walkers = walkers_.data();
-        Walker* end = ends_.data();
-        while (n_walkers_ > 0) {
+        while (n > 0) {
             std::size_t walking = 0;
-            for (std::size_t i = 0; i < n_walkers_; ++i) {
-                LOCALMDI_PREFETCH(value(walkers[std::min(i + kAhead, n_walkers_ - 1)]));
+            for (std::size_t i = 0; i < n; ++i) {
+                LOCALMDI_PREFETCH(value(walkers[std::min(i + kAhead, n - 1)]));
                 const Walker at = walkers[i];
                 const PackedNode<Value>& node = nodes[at.node];
                 const std::uint32_t next = node.child + (goes_first(node, *value(at)) ? 0u : 1u);
@@ -158,8 +165,9 @@ private:
                 walkers[walking] = {next, at.row};
                 walking += !ends;
             }
-            n_walkers_ = walking;
+            n = walking;
         }
+        return end;
     }
 
     // By node, digit by digit.
