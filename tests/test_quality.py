@@ -73,3 +73,40 @@ def test_nothing_to_judge():
     running = RunningQuality(is_classifier=False)
     running.add(np.array([1.0]), np.array(["a"], dtype=object))
     assert running.result() is None
+
+
+def test_chances_at_once_and_in_parts(rng):
+    expected = rng.dirichlet(np.ones(3), 500)
+    classes = np.array(["a", "b", "c"])
+    target = np.array([rng.choice(classes, p=share) for share in expected])
+    said = classes[expected.argmax(axis=1)]
+    whole = quality_of(target, expected, classes=classes)
+    running = RunningQuality(is_classifier=True)
+    for part in np.array_split(np.arange(500), 7):
+        running.add(said[part], target[part], chances=(expected[part], classes))
+    found = running.result()
+    assert found.figures == pytest.approx(whole.figures)
+    assert found.bins == whole.bins
+
+
+def test_a_class_that_is_never_expected_counts(rng):
+    running = RunningQuality(is_classifier=True)
+    chances = (np.array([[0.75, 0.25]]), np.array(["a", "b"]))
+    running.add(np.array(["a"]), np.array(["c"]), chances=chances)
+    assert running.result().figures["brier"] == pytest.approx(0.75**2 + 0.25**2 + 1)
+
+
+def test_of_a_long_stream_evenly_spaced_rows_are_kept(rng, monkeypatch):
+    monkeypatch.setattr("localmdi._quality._MOST_FORECASTS", 100)
+    y = rng.normal(size=2000)
+    found = []
+    for n_parts in (1, 7, 400):
+        running = RunningQuality(is_classifier=False)
+        for part in np.array_split(np.arange(2000), n_parts):
+            running.add(y[part] + 1, y[part])
+        found.append(running.result().bins)
+    assert found[0] == found[1] == found[2]
+    assert 50 <= sum(one.n_rows for one in found[0]) <= 100
+    assert all(one.came == pytest.approx(one.said - 1) for one in found[0])
+    kept = quality_of(y[::32], y[::32, None] + 1, classes=None).bins
+    assert found[0] == kept

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import LeafBlock
     from localmdi.infinite import ForestGap
     from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
-    from localmdi.typing import ArrayLike, FittedModel, FloatArray, Measure, RowsLike
+    from localmdi.typing import AnyArray, ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
 __all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
 
@@ -128,8 +128,8 @@ def local_mdi(
     direction : bool
         Whether to tell too which way each feature pushed the prediction (Saabas' method): the
         result's ``direction`` is how the share of the predicted class, or the predicted number,
-        moved at the feature's splits; ``prediction`` is what is predicted. For forests that
-        average their trees.
+        moved at the feature's splits, of boosted trees the score of the predicted class;
+        ``prediction`` is what is predicted. For models of one target.
     by_class : bool
         Whether to split the values by class of the target: the parts of a row and feature add up
         to its value. For entropy and Gini impurity; no other option than n_jobs goes with it.
@@ -175,8 +175,16 @@ def local_mdi(
         reader.read(X),
         rules=reader.rules,
         n_threads=count_threads(n_jobs),
+        two_classes=_two_classes(model),
     )
     return replace(result, direction=moves, prediction=prediction)
+
+
+def _two_classes(model: FittedModel) -> AnyArray | None:
+    """Return the classes of a classifier of two; None for any other model."""
+    classes = getattr(model, "classes_", None)
+    is_pair = isinstance(classes, np.ndarray) and classes.shape == (2,)
+    return classes if is_pair else None
 
 
 def _by_class(model: FittedModel, X: RowsLike, *, n_jobs: int | None) -> ClassImportance:

@@ -19,6 +19,8 @@ __all__ = ["ForecastBin", "Quality", "RunningQuality", "quality_of"]
 # A group of fewer rows tells nothing about a frequency.
 _ROWS_PER_BIN = 20
 _MOST_BINS = 10
+# Of a stream of rows about so many forecasts are enough for a small chart.
+_MOST_FORECASTS = 100_000
 
 
 class ForecastBin(NamedTuple):
@@ -156,14 +158,26 @@ class RunningQuality:
 
     def __init__(self, *, is_classifier: bool) -> None:
         self._is_classifier = is_classifier
+        self._forecasts = _Thinned()
+        self._brier = 0.0
+        self._n_with_chances = 0
         self._counts: dict[object, int] = {}
         self._n_right = 0
         self._n_rows = 0
         self._shift: float | None = None
         self._sums = [0.0, 0.0, 0.0]
 
-    def add(self, prediction: AnyArray, target: AnyArray) -> None:
-        """Add the next rows; those without a target do not count."""
+    def add(
+        self,
+        prediction: AnyArray,
+        target: AnyArray,
+        *,
+        chances: tuple[FloatArray, AnyArray] | None = None,
+    ) -> None:
+        """Add the next rows; those without a target do not count.
+
+        `chances` are the shares of the classes in each prediction, and these classes.
+        """
         import numpy as np
 
         from localmdi._validation import find_missing
@@ -172,9 +186,14 @@ class RunningQuality:
         said, true = prediction[known].tolist(), target[known].tolist()
         self._n_rows += len(true)
         if self._is_classifier:
-            self._n_right += sum(a == b for a, b in zip(said, true, strict=True))
+            is_right = [a == b for a, b in zip(said, true, strict=True)]
+            self._n_right += sum(is_right)
             for label in true:
                 self._counts[label] = self._counts.get(label, 0) + 1
+            if chances is not None:
+                shares = chances[0][known]
+                self._add_chances(shares, true, classes=chances[1].tolist())
+                self._forecasts.add(shares.max(axis=1), np.array(is_right, dtype=np.float64))
             return
         if not all(isinstance(value, int | float) for value in true) or not true:
             self._n_rows -= len(true)
@@ -182,20 +201,70 @@ class RunningQuality:
         y = np.asarray(true, dtype=np.float64)
         # Around the first value, so that the sums keep their digits.
         self._shift = float(y[0]) if self._shift is None else self._shift
+        self._forecasts.add(np.asarray(said, dtype=np.float64), y)
         parts = (y - self._shift, (y - self._shift) ** 2, (y - np.asarray(said)) ** 2)
         self._sums = [old + float(new.sum()) for old, new in zip(self._sums, parts, strict=True)]
+
+    def _add_chances(self, shares: FloatArray, true: list[Any], *, classes: list[Any]) -> None:
+        import numpy as np
+
+        code = {label: i for i, label in enumerate(classes)}
+        column = np.array([code.get(label, -1) for label in true], dtype=np.int64)
+        known = column >= 0
+        told = np.where(known, shares[np.arange(len(true)), column], 0.0)
+        # Σ_k (p_k − [k is true])² = Σ_k p_k² − 2 p_true + 1, of a class without a share too.
+        self._brier += float(((shares**2).sum(axis=1) - 2.0 * told + 1.0).sum())
+        self._n_with_chances += len(true)
 
     def result(self) -> Quality | None:
         """Return the quality; None if no row had both a prediction and a target."""
         n = self._n_rows
         if not n:
             return None
+        bins = self._forecasts.bins()
         if self._is_classifier:
-            most = max(self._counts.values())
-            return Quality({"accuracy": self._n_right / n, "most_frequent": most / n}, n)
+            shares = [times / n for times in self._counts.values()]
+            figures = {"accuracy": self._n_right / n, "most_frequent": max(shares)}
+            if self._n_with_chances == n:
+                figures["brier"] = self._brier / n
+                figures["brier_frequencies"] = 1.0 - sum(share**2 for share in shares)
+            return Quality(figures, n, bins=bins)
         total, squares, error = self._sums
         spread = squares - total**2 / n
-        return Quality(_figures_of_numbers(error / n, spread / n), n) if spread > 0 else None
+        figures = _figures_of_numbers(error / n, spread / n)
+        return Quality(figures, n, bins=bins) if spread > 0 else None
+
+
+class _Thinned:
+    """Forecasts and what came true: of a long stream every second, fourth, … row is kept."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[FloatArray, FloatArray]] = []
+        self._step = 1
+        self._n_seen = 0
+        self._n_kept = 0
+
+    def add(self, said: FloatArray, came: FloatArray) -> None:
+        """Add the next rows; which are kept does not depend on how the stream is cut."""
+        first = -self._n_seen % self._step
+        self._n_seen += len(said)
+        self._parts.append((said[first :: self._step], came[first :: self._step]))
+        self._n_kept += len(self._parts[-1][0])
+        while self._n_kept > _MOST_FORECASTS:
+            said, came = self._joined()
+            self._parts = [(said[::2], came[::2])]
+            self._step *= 2
+            self._n_kept = len(self._parts[0][0])
+
+    def _joined(self) -> tuple[FloatArray, FloatArray]:
+        import numpy as np
+
+        said, came = zip(*self._parts, strict=True)
+        return np.concatenate(said), np.concatenate(came)
+
+    def bins(self) -> tuple[ForecastBin, ...]:
+        """Return the groups of what was kept."""
+        return _bins(*self._joined()) if self._parts else ()
 
 
 def _figures_of_numbers(error: float, variance: float) -> dict[str, float]:

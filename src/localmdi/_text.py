@@ -26,6 +26,8 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\
 _MINUS = "\N{MINUS SIGN}"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WHOLE = 1e8
+# Sums of money and counts of people are written out up to here.
+_LONGEST = 1e12
 _IRREGULAR = {
     "category": "categories",
     "class": "classes",
@@ -124,9 +126,13 @@ def cell_number(value: float) -> str:
     --------
     >>> cell_number(2024.0), cell_number(151.00000000000068), cell_number(0.1234567)
     ('2024', '151', '0.1235')
+    >>> cell_number(12345678.9)
+    '12,345,679'
     """
     if abs(value) < _WHOLE and float(value).is_integer():
         return str(int(value)).replace("-", _MINUS)
+    if 1e7 <= abs(value) < _LONGEST:
+        return f"{value:,.0f}".replace("-", _MINUS)
     return number_text(value)
 
 

@@ -122,8 +122,9 @@ def test_classes_in_bits(run, table):
     document = json.loads(run(*arguments, "--json").out)
     assert document["unit"] == "bits"
     assert document["additivity_error"] < 1e-12
-    raw = model.predict(X[:1], raw_score=True)[0]
-    assert document["first_rows"][0]["prediction"] == pytest.approx(raw)
+    first = document["first_rows"][0]
+    assert first["prediction"] == model.predict(X[:1])[0]
+    assert first["sure"] == pytest.approx(model.predict_proba(X[:1]).max())
 
 
 def test_what_the_file_stores(run, table):
@@ -207,3 +208,41 @@ def test_words_for_true_and_false(run, table, tmp_path):
     expected = lm.local_mdi(forest.with_statistics(X, frame["score"], criterion="variance"), X)
     written = pd.read_parquet("out.parquet")
     np.testing.assert_array_equal(written[list(expected.feature_names)], expected.values)
+
+
+def classifier_file(library, X, target):
+    """Save a classifier of codes, and return its file and the shares of the classes."""
+    if library == "lightgbm":
+        model = lgb.LGBMClassifier(n_estimators=8, verbose=-1, num_threads=1).fit(X, target)
+        model.booster_.save_model("model.txt")
+        return "model.txt", model.predict_proba(X)
+    model = xgb.XGBClassifier(n_estimators=8, nthread=1).fit(X, target)
+    model.save_model("model.json")
+    return "model.json", model.predict_proba(X)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_files_of_classifiers_predict_classes(run, table, library, n_classes):
+    """Scores were judged as if they were classes: accuracy 0.000."""
+    frame, path = table
+    frame["level"] = np.clip((frame["score"] - 40) // 12, 0, n_classes - 1).astype(int)
+    X = frame[["age", "dose"]]
+    file, shares = classifier_file(library, X, frame["level"])
+    frame.to_csv(path, index=False)
+    outcome = run("explain", path, "--model", file, "--target", "level", "--json")
+    document = json.loads(outcome.out)
+    accuracy = (shares.argmax(axis=1) == frame["level"]).mean()
+    assert document["quality"]["accuracy"] == pytest.approx(accuracy)
+    assert accuracy > 0.8
+    first = document["first_rows"][0]
+    assert first["prediction"] == shares[0].argmax()
+    assert set(first["direction"]) == {"age", "dose"}
+    if n_classes == 2:
+        truth = np.eye(2)[frame["level"]]
+        brier = ((shares - truth) ** 2).sum(axis=1).mean()
+        assert document["quality"]["brier"] == pytest.approx(brier, rel=1e-4)
+        assert first["sure"] == pytest.approx(shares[0].max(), rel=1e-5)
+        assert any("above 0 the prediction is '1'" in note for note in document["notes"])
+    else:
+        assert any("a score for each class" in note for note in document["notes"])

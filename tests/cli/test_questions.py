@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import localmdi as lm
 
@@ -122,16 +125,73 @@ def test_direction_out_of_bag_is_towards_what_is_shown(run, table, frame, tmp_pa
     assert len(page["quality"].bins) >= 2
 
 
-@pytest.mark.parametrize("kind", ["boosted", "pipeline"])
-def test_models_without_arrows(run, table, frame, tmp_path, kind):
-    model = {
-        "boosted": GradientBoostingRegressor(n_estimators=5),
-        "pipeline": make_pipeline(StandardScaler(), RandomForestRegressor(5, random_state=0)),
-    }[kind]
-    skops.io.dump(model.fit(frame[FEATURES], frame.cost), tmp_path / "m.skops")
+def arrowed_models():
+    scaled = make_pipeline(StandardScaler(), RandomForestRegressor(5, random_state=0))
+    yield "cost", GradientBoostingRegressor(n_estimators=5)
+    yield "cost", scaled
+    yield "sick", GradientBoostingClassifier(n_estimators=5)
+    yield "sick", make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=5))
+    yield "city", GradientBoostingClassifier(n_estimators=5)
+
+
+@pytest.mark.parametrize(("target", "model"), list(arrowed_models()))
+def test_arrows_of_boosted_trees_and_pipelines(run, table, frame, tmp_path, pages, target, model):
+    """Arrows are those of Python, also where the values come from the table."""
+    frame = frame.assign(city=np.resize(["Bern", "Oslo", "Rom"], len(frame)))
+    model.fit(frame[FEATURES], frame[target])
+    skops.io.dump(model, tmp_path / "m.skops")
+    frame.to_csv(table, index=False)
+    options = ("--model", "m.skops", "--target", target, "--report", "a.html", "--show", "90")
+    told = run("explain", table, *options)
+    assert told.code == 0, told.err
+    page = pages[0]
+    result = lm.local_mdi(model, frame[FEATURES], direction=True)
+    assert (np.asarray(page["prediction"]) == model.predict(frame[FEATURES])).all()
+    order = page["result"].row_labels
+    np.testing.assert_allclose(page["result"].direction, result.direction[order], atol=1e-9)
+    words = "raised the prediction" if target == "cost" else "towards the predicted class"
+    assert told.out.count(f"↑ {words}") == 90
+    if target != "cost":
+        share = model.predict_proba(frame[FEATURES]).max(axis=1)
+        np.testing.assert_allclose(page["sure"], share[order])
+        assert page["quality"].figures["brier"] > 0
+    assert len(page["quality"].bins) >= 2
+
+
+@pytest.mark.parametrize(
+    ("model", "n_targets", "reason"),
+    [
+        (AdaBoostClassifier(n_estimators=3, random_state=0), 1, "trees vote"),
+        (RandomForestClassifier(3, random_state=0), 2, "several targets"),
+        (RandomForestRegressor(3, random_state=0), 2, "several numbers"),
+    ],
+    ids=["votes", "classes", "numbers"],
+)
+def test_models_without_arrows_say_why(run, table, frame, tmp_path, model, n_targets, reason):
+    target = frame.sick if n_targets == 1 else np.stack([frame.age > 50, frame.dose > 0], axis=1)
+    skops.io.dump(model.fit(frame[FEATURES], target), tmp_path / "m.skops")
     told = run("explain", table, "--model", "m.skops")
     assert told.code == 0, told.err
     assert "↑" not in told.out
+    assert "note: no arrows: " in told.err
+    assert reason in told.err
+
+
+def test_columns_of_a_pipeline_are_summed(run, table, frame, tmp_path, pages):
+    frame = frame.assign(city=np.resize(["Bern", "Oslo", "Rom"], len(frame)))
+    frame.to_csv(table, index=False)
+    steps = make_column_transformer((OneHotEncoder(), ["city"]), (StandardScaler(), FEATURES))
+    model = make_pipeline(steps, RandomForestClassifier(10, random_state=0))
+    model.fit(frame[["city", *FEATURES]], frame.sick)
+    skops.io.dump(model, tmp_path / "m.skops")
+    told = run("explain", table, "--model", "m.skops", "--report", "a.html").out
+    sums = lm.local_mdi(model, frame).group("auto").mean()
+    _, heading, after = told.partition("By column of the table")
+    assert heading
+    for name, value in zip(sums.feature_names, sums.values, strict=True):
+        assert re.search(rf"^  {name} +{value:.4f}", after, re.MULTILINE)
+    # The rows are described by the columns of the table.
+    assert set(pages[0]["result"].data.column_names) == {"city", *FEATURES}
 
 
 def test_the_report_knows_its_command(run, table, pages):

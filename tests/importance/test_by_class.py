@@ -4,16 +4,22 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
 import localmdi as lm
 from localmdi.plots import BarDisplay, WaterfallDisplay
@@ -141,5 +147,66 @@ def test_direction_must_be_known():
     model = RandomForestClassifier(3, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="direction=True"):
         lm.local_mdi(model, X).to_frame(direction=True)
-    with pytest.raises(lm.exceptions.UnsupportedModelError, match="saabas"):
-        lm.local_mdi(GradientBoostingClassifier(n_estimators=2).fit(X, Y), X, direction=True)
+
+
+def boosted_models():
+    two = Y > 0
+    yield "two classes", GradientBoostingClassifier(n_estimators=5).fit(X, NAMES[0] == NAMES)
+    yield (
+        "a pipeline",
+        make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=5)).fit(X, two),
+    )
+    yield "xgboost", XGBClassifier(n_estimators=5, max_depth=3).fit(X, two)
+    yield "three classes", GradientBoostingClassifier(n_estimators=5).fit(X, NAMES)
+
+
+@pytest.mark.parametrize(("name", "model"), list(boosted_models()))
+def test_boosted_trees_push_towards_the_predicted_class(name, model):
+    result = lm.local_mdi(model, X, direction=True)
+    assert (result.prediction == model.predict(X)).all()
+    moves = lm.saabas(model, X)
+    classes = list(model.classes_)
+    column = [classes.index(label) for label in result.prediction]
+    if moves.shape[2] == 1:
+        expected = moves[:, :, 0] * np.where(np.array(column) == 1, 1.0, -1.0)[:, None]
+    else:
+        expected = moves[np.arange(len(X)), :, column]
+    assert np.allclose(result.direction, expected)
+    # Most rows are pushed to where they end.
+    assert (result.direction.sum(axis=1) > 0).mean() > 0.6
+    display = WaterfallDisplay.from_result(result, row=0)
+    assert "towards the predicted class" in display.ax_.get_xlabel()
+
+
+def test_boosted_trees_with_gradients_keep_their_direction():
+    rows = X.to_numpy()
+    model = LGBMClassifier(n_estimators=5, verbose=-1).fit(rows, Y)
+    result = lm.local_mdi(lm.with_gradients(model, rows, Y), rows, direction=True)
+    moves = lm.saabas(model, rows)
+    assert (result.prediction == model.predict(rows)).all()
+    assert np.allclose(result.direction, moves[np.arange(len(X)), :, result.prediction])
+
+
+def test_boosted_numbers_are_raised_and_lowered():
+    model = GradientBoostingRegressor(n_estimators=5).fit(X, Y)
+    result = lm.local_mdi(model, X, direction=True)
+    assert np.allclose(result.prediction, model.predict(X))
+    assert np.allclose(np.mean(Y) + result.direction.sum(axis=1), model.predict(X))
+    display = WaterfallDisplay.from_result(result, row=0)
+    assert "raised the prediction" in display.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (AdaBoostClassifier(n_estimators=2), "votes"),
+        (GradientBoostingRegressor(n_estimators=2, init=Ridge()), "init="),
+        (RandomForestRegressor(2), "one target"),
+    ],
+)
+def test_models_without_a_direction_say_why(model, message):
+    target = np.stack([Y, Y], axis=1) if message == "one target" else Y
+    with pytest.raises(lm.exceptions.UnsupportedModelError, match=message) as error:
+        lm.local_mdi(model.fit(X, target), X, direction=True)
+    assert "saabas(model, X)" in str(error.value)
+    lm.saabas(model, X)

@@ -168,6 +168,15 @@ class TestLabels:
         assert len(set(labels)) == len(names)
         assert all(len(label) <= width for label in labels)
 
+    def test_names_that_look_alike_keep_what_tells_them_apart(self):
+        names = [f"measurement number {i} of the long questionnaire" for i in (3, 14, 15)]
+        labels = feature_labels([*names, "age"], 24)
+        assert labels[:3] == [f"measurement number {i}…" for i in (3, 14, 15)]
+        assert labels[3] == "age"
+        assert feature_labels(names[1:], 14) == ["measurement…4…", "measurement…5…"]
+        twins = feature_labels([names[0], names[0]], 24)
+        assert [twin[-3:] for twin in twins] == [" #1", " #2"]
+
     def test_words_for_values(self):
         assert cell_text(-5) == "\N{MINUS SIGN}5"
         assert cell_text(10**12) == "1 \N{MULTIPLICATION SIGN} 10¹²"

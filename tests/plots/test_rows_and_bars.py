@@ -176,6 +176,17 @@ class TestHeatmap:
 
 
 class TestDependence:
+    def test_orange_is_what_raised_the_uncertainty(self):
+        from matplotlib.colors import to_rgb
+
+        from localmdi.plots.colours import ADDED, REMOVED
+
+        display = DependenceDisplay.from_result(cases.mixed(), feature="dose")
+        colours = display.ax_.collections[0].get_facecolors()[:, :3]
+        assert (display.values < 0).any()
+        for colour, value in zip(colours, display.values, strict=True):
+            np.testing.assert_allclose(colour, to_rgb(ADDED if value < 0 else REMOVED))
+
     def test_numbers_against_importance(self):
         result = cases.local()
         display = DependenceDisplay.from_result(result, feature=2)

@@ -147,8 +147,8 @@ def check_detail(page, result, row):
     steps = page.locator(".step").evaluate_all(
         "steps => steps.map(step => [...step.children].map(part => part.textContent))"
     )
-    assert steps[0][0] == "at the root"
-    assert steps[-1][0] == "left at the leaf"
+    assert steps[0][0] == "at the start"
+    assert steps[-1][0] == "left at the end"
     amounts = numbers(text.partition(" ")[0] for _, _, text in steps)
     assert amounts[0] == pytest.approx(result.baseline, abs=5.1e-4)
     assert amounts[-1] == pytest.approx(result.residual[row], abs=5.1e-4)

@@ -159,6 +159,57 @@ def test_long_names_are_told_apart(visit, tmp_path, width, end):
     assert len(own) == len(set(own)) > 10
 
 
+@pytest.mark.parametrize("width", [1400, 390])
+def test_charts_do_not_cut_what_tells_names_apart(visit, tmp_path, width):
+    """Wide letters: the chart itself cut "…7…" off, and twenty labels looked the same."""
+    names = tuple(f"MMMMMMMMM WWWWWWWWW number {i} of the MMMMMMMMMMMMMMM" for i in range(30))
+    page = visit(
+        write_report(make_result(5, 30, feature_names=names), tmp_path / "p.html"), width=width
+    )
+    page.wait_for_timeout(300)
+    labels = page.evaluate(
+        "[...document.querySelectorAll('#bar .mark-text.role-axis-label text')]"
+        ".map((one) => one.textContent).filter((text) => text.startsWith('M'))"
+    )
+    shown = [re.search(r"(\d+)…$", label) for label in labels]
+    assert len(labels) == 20
+    assert all(shown), labels
+    assert len({found[1] for found in shown}) == 20
+
+
+def test_numbers_of_a_column_are_written_alike(visit, tmp_path):
+    """Thousands apart where a column has decimals; years and names of rows as they are."""
+    values = 1e13 * np.ones((4, 2))
+    plain = make_result(
+        4,
+        2,
+        unit="variance",
+        residual=np.full(4, 4e13),
+        feature_names=("year", "rent"),
+        data=np.array([[2021, 8742060.0], [2022, 38715160.5], [2023, 0.5], [2024, 1234.5]]),
+    )
+    path = write_report(
+        replace(plain, values=values, baseline=6e13),
+        tmp_path / "p.html",
+        prediction=np.array([6738656.0, 12292123.4, 8520200.25, 0.0]),
+    )
+    page = visit(path)
+    said = page.locator("#table tbody tr td:nth-child(2)").all_inner_texts()
+    assert said == ["6,738,656", "12,292,120", "8,520,200", "0"]
+    cells = "rows.cells.map((cells) => [0, 1, 2, 3].map((row) => cells.text(row)))"
+    by_name = dict(zip(page.evaluate("rows.names"), page.evaluate(cells), strict=True))
+    assert by_name["year"] == ["2021", "2022", "2023", "2024"]
+    assert by_name["rent"] == ["8,742,060", "38,715,160", "0.5", "1,234.5"]
+    # The power of ten stands in the head, once, and not in every cell.
+    head = page.inner_text("#table thead")
+    assert head.count("\N{MULTIPLICATION SIGN} 10¹²") == 2
+    assert "\N{MULTIPLICATION SIGN}" not in page.inner_text("#table tbody")
+    for query in ("8742060", "8,742,060"):
+        page.select_option("#scope", label="rent" if "," not in query else "anything")
+        page.fill("#search", query)
+        assert page.inner_text("#status") == "1 of 4 rows"
+
+
 def test_arrows_say_which_way_a_feature_pushed(visit, tmp_path):
     plain = make_result(3, 3, data=None)
     moves = np.array([[0.2, -0.1, 0.0]] * 3)
@@ -169,11 +220,11 @@ def test_arrows_say_which_way_a_feature_pushed(visit, tmp_path):
         "one.querySelector('.name').textContent, one.querySelector('.push')?.textContent]))"
     )
     assert told == {
-        "at the root": "",
+        "at the start": "",
         "feature 0": "↑",
         "feature 1": "↓",
         "feature 2": "",
-        "left at the leaf": "",
+        "left at the end": "",
     }
     assert "towards the predicted class" in page.locator(".scale").inner_text()
     assert page.locator("#detail header dl").inner_text().split() == ["prediction", "a"]

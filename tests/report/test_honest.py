@@ -47,7 +47,7 @@ def text(path):
 
 
 def test_what_is_said(text):
-    assert "These values are honest: every split is measured on rows that its tree has not" in text
+    assert "These values are honest: they are measured on rows that the trees have not seen" in text
     assert "really left, on average" in text
     assert "The mean gain on rows that the trees have not seen, in bits." in text
     assert "two standard errors given the trees" in text
@@ -75,8 +75,8 @@ def test_noise_is_grey_and_last(path):
 def test_plain_values_are_called_plain(tmp_path):
     plain = write_report(make_result(), tmp_path / "plain.html").read_text(encoding="utf-8")
     plain = plain.partition('<script type="application/json"')[0]
-    assert "These values are plain: they say what the trees know about the rows that they" in plain
-    assert "features that are noise get a share too" in plain
+    assert "These values are plain: they say what the model knows about the rows that it" in plain
+    assert "features that say nothing get a share too" in plain
     assert "Grey" not in plain
     assert "really left" not in plain
 

@@ -100,6 +100,28 @@ def test_wrong_chances(tmp_path, prediction, target, message):
         write_report(make_result(), tmp_path / "a.html", prediction=prediction, target=target)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e4, 3e7, 2e-6])
+def test_ticks_of_the_picture_do_not_collide(browser, tmp_path, size):
+    y = size * np.linspace(0.9, 1.1, 200)
+    said = y + 0.01 * size * np.sin(np.arange(200))
+    result = make_result(200, unit="variance")
+    path = write_report(result, tmp_path / "a.html", prediction=said, target=y)
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    boxes = page.locator(".forecasts svg text").evaluate_all(
+        """all => all.map((one) => {
+          const box = one.getBoundingClientRect();
+          return [one.textContent, box.left, box.top, box.right, box.bottom];
+        })"""
+    )
+    page.close()
+    assert len(boxes) >= 2 * 1 + 2
+    for i, (_, left, top, right, bottom) in enumerate(boxes):
+        for other, left_2, top_2, right_2, bottom_2 in boxes[i + 1 :]:
+            apart = right <= left_2 or right_2 <= left or bottom <= top_2 or bottom_2 <= top
+            assert apart, (boxes[i][0], other)
+
+
 def test_the_picture_is_in_its_square():
     rng = np.random.default_rng(0)
     y = rng.normal(1e6, 1e5, 300)

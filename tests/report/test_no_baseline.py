@@ -29,7 +29,7 @@ def text(path):
 def test_what_is_said(text):
     assert "The gains of a row do not add up to a total" in text
     assert "The values are gains, which do not add up to a total per row." in text
-    for level in ("at the root,", "left at the leaves", "root minus leaf", "raised"):
+    for level in ("at the start,", "left at the end, on", "the start minus", "raised"):
         assert level not in text.partition("<main")[2]
     assert "rows explained" in text
 

@@ -116,7 +116,7 @@ def test_special_results(visit, tmp_path, name):
     assert page.locator("#table tbody tr").count() == min(25, len(result))
     page.click("#table tbody tr:last-child button")
     detail = page.inner_text("#detail")
-    assert "left at the leaf" in detail
+    assert "left at the end" in detail
     assert page.is_visible("#wrong-label") == ("differ" in name)
     if name == "mixed columns":
         page.click("#table tbody tr:nth-child(2) button")

@@ -234,7 +234,7 @@ def test_the_least_sure_are_listed_where_nothing_is_left(tmp_path):
     whole = replace(result, baseline=result.values.sum(axis=1), residual=np.zeros(30))
     labels = ["a", "b"] * 15
     nothing = write_report(whole, tmp_path / "a.html", target=labels).read_text(encoding="utf-8")
-    assert "Nothing is left at any leaf" in nothing
+    assert "Nothing is left of any row" in nothing
     share = np.linspace(0.5, 0.9, 30)
     chances = np.stack([share, 1 - share], axis=1)
     page = write_report(whole, tmp_path / "b.html", target=labels, prediction=chances)

@@ -265,7 +265,7 @@ def test_hostile_texts_are_escaped(write_page):
 
 def test_regression_speaks_of_variance(write_page):
     page = write_page(make_result(unit="variance"))
-    assert "how much variance of Y" in page
+    assert "as variance: how widely the target is spread" in page
     assert "H(Y)" not in page
     assert "bits" not in page.partition('<script type="application/json"')[0]
 
@@ -279,7 +279,7 @@ def test_singular_where_it_is_one(write_page):
     body = re.sub(r"<[^>]+>", " ", text.partition("<body>")[2])
     facts = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text)
     assert facts[:3] == [("row explained", "1"), ("feature", "1"), ("tree", "1")]
-    assert facts[4] == ("left at the leaves, on average", "1 bit")
+    assert facts[4] == ("left at the end, on average", "1 bit")
     assert "1 row has a negative value" in body
     assert "over 1 row: 0 bits" in body
     assert not re.findall(r"\b1\s+(?:rows|features|trees|bits)\b", body)
@@ -292,8 +292,8 @@ def test_the_infinite_forest_has_no_number_of_trees(write_page):
 def test_gini_is_named_and_has_no_symbol(write_page):
     page = write_page(make_result(unit="gini"))
     text, _, data = page.partition('<script type="application/json"')
-    assert "Gini impurity at the root" in text
-    assert "how much Gini impurity of Y a feature removed" in text
+    assert "Gini impurity at the start" in text
+    assert "as Gini impurity: the chance that two rows drawn at random" in text
     assert "global importance (Gini impurity)" in data
     assert " gini" not in text
 

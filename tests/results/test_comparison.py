@@ -157,3 +157,26 @@ def test_picture(two):
 def test_the_module_of_errors_is_still_found():
     assert "exceptions" not in lm.__all__
     assert issubclass(lm.exceptions.UnsupportedModelError, Exception)
+
+
+def test_means_side_by_side(two):
+    comparison = lm.compare(*two, names=("old", "new"))
+    display = lm.plots.BarDisplay.from_result(comparison)
+    assert display.labels == ("old", "new")
+    for label, result in zip(("old", "new"), two, strict=True):
+        drawn = display.values[display.labels.index(label)]
+        expected = [
+            result.mean().values[result.feature_names.index(n)] for n in display.feature_names
+        ]
+        np.testing.assert_allclose(drawn, expected)
+    legend = display.ax_.get_legend() or display.figure_.legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["old", "new"]
+    plt.close(display.figure_)
+    mixed = lm.compare(two[0], dataclasses.replace(two[1], honest=True))
+    display = lm.plots.BarDisplay.from_result(mixed)
+    assert "unseen" not in display.ax_.get_xlabel()
+    plt.close(display.figure_)
+    with pytest.raises(ValueError, match="the same unit"):
+        lm.plots.BarDisplay.from_result(
+            lm.compare(two[0], dataclasses.replace(two[1], unit="gini"))
+        )

@@ -103,11 +103,14 @@ def test_dates_and_booleans():
 
 
 def test_rules_are_true_at_any_scale():
-    for scale in (1e-30, 1e30, -1e-3):
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    for scale in (1e-30, 1e30, -1e-3, 541.37, 5e9):
         column = (AGE + 0.5) * scale
         found = make(planted(AGE > 50), np.column_stack([column, BMI]), ("x", "bmi")).subgroups()
         for group in found:
-            rule = group.rule.replace("≤", "<=").replace("\N{MINUS SIGN}", "-")
+            assert "e+" not in group.rule
+            rule = group.rule.replace("≤", "<=").replace("\N{MINUS SIGN}", "-").replace(",", "")
+            rule = rule.replace(" \N{MULTIPLICATION SIGN} 10", "e").translate(digits)
             holds = eval(rule, {"x": column})
             np.testing.assert_array_equal(np.flatnonzero(holds), group.rows)
 

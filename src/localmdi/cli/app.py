@@ -31,6 +31,7 @@ _COMMANDS = {
     "explain": "explain",
     "global": "global_",
     "infinite": "infinite",
+    "compare": "compare",
 }
 
 FAILED, WRONG_USE = 1, 2

@@ -38,8 +38,8 @@ _LONGEST_PATH = 80
 _BAR = 24
 _MOST_COLUMNS = 20
 _NAMED = 5
-# Larger numbers have thousands, and no decimals.
-_WITH_DECIMALS = 1000
+# Larger numbers are written with a power of ten.
+_LARGE = 1e7
 
 
 class Console:
@@ -112,6 +112,7 @@ def show_summary(
         "",
         *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
         *ranking,
+        *show_sums(result, summary.mean if importance is None else importance.values),
     ]
     if by_class and summary.by_class is not None:
         lines += ["", *show_classes(result.feature_names, summary.by_class, unit=result.unit)]
@@ -134,6 +135,20 @@ def show_importance(importance: GlobalImportance, *, most: int = 10) -> list[str
     )
 
 
+def show_sums(result: LocalImportance, values: FloatArray) -> list[str]:
+    """Return the importances by column of the table, where a Pipeline made features of columns."""
+    from localmdi.results.axes import sum_known_groups
+
+    found = sum_known_groups(result, values)
+    if found is None:
+        return []
+    names, sums, _ = found
+    return [
+        "By column of the table, the features that were made of it added up",
+        *show_ranking(names, sums.tolist(), errors=None),
+    ]
+
+
 def show_total(
     result: LocalImportance, residual: float | None, *, baseline: float | None
 ) -> list[str]:
@@ -151,7 +166,7 @@ def show_total(
     if baseline is None or residual is None:
         return lines
     levels = (baseline, residual)
-    before, left = (with_unit(_number(value), named.symbol) for value in levels)
+    before, left = (with_unit(_number(value, baseline), named.symbol) for value in levels)
     if result.unit == "variance" and baseline > 0:
         before += _deviation(baseline, result.unit)
         left += f" ({residual / baseline:.0%} of it)"
@@ -182,11 +197,11 @@ def show_ranking(
     labels = [_short(names[j]) for j in order]
     width = max(map(len, labels), default=0)
     longest = max((abs(values[j]) for j in order), default=0.0) or 1.0
-    numbers = [_number(values[j]) for j in order]
+    numbers = [_number(values[j], longest) for j in order]
     digits = max(map(len, numbers), default=0)
     lines = []
     for j, label, value in zip(order, labels, numbers, strict=True):
-        error = "" if errors is None else f" ± {_number(errors[j])}"
+        error = "" if errors is None else f" ± {_number(errors[j], longest)}"
         # Noise has no bar: its value is an accident.
         bar = (marks[j] if marks else "") or "█" * round(_BAR * abs(values[j]) / longest)
         lines.append(f"  {label:<{width}}  {value:>{digits}}{error}  {bar}".rstrip())
@@ -217,9 +232,10 @@ def show_classes(
     heads = {label: f"{_short(label)} ({count(n, 'row')})" for label, (n, _) in by_class.items()}
     width = max(map(len, heads.values()))
     lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
+    largest = max(float(abs(mean).max(initial=0.0)) for _, mean in by_class.values())
     for label, (_, mean) in by_class.items():
         order = sorted(range(len(names)), key=lambda j: (-abs(mean[j]), j))[: min(most, 4)]
-        told = ", ".join(f"{_short(names[j])} {_number(float(mean[j]))}" for j in order)
+        told = ", ".join(f"{_short(names[j])} {_number(float(mean[j]), largest)}" for j in order)
         lines.append(f"  {heads[label]:<{width}}  {told}")
     return lines
 
@@ -254,31 +270,32 @@ def show_row(
     if names[most:]:
         amounts.append(sum(values[name] for name in names[most:]))
     levels = [row[level] for level in ("baseline", "residual") if level in row]
-    width = max((len(_number(value)) for value in [*amounts, *levels]), default=0)
+    largest = max(map(abs, [*amounts, *levels]), default=0.0)
+    width = max((len(_number(value, largest)) for value in [*amounts, *levels]), default=0)
     lines = [_row_head(row)]
     if "baseline" in row:
         of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
         before = f"{of_quantity}{_deviation(row['baseline'], unit)} before anything is known"
-        lines.append(f"  {_number(row['baseline']):>{width}} {before}")
+        lines.append(f"  {_number(row['baseline'], largest):>{width}} {before}")
     data, moves = row.get("data") or {}, row.get("direction")
     for name, amount in zip(names[:most], amounts, strict=False):
         known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
         raised = " (raised it)" if amount < 0 and measure == "drop" else ""
         arrow = _arrow(moves[name]) if moves else " "
-        lines.append(f"  {_number(amount):>{width}} {arrow}{_short(name)}{known}{raised}")
+        lines.append(f"  {_number(amount, largest):>{width}} {arrow}{_short(name)}{known}{raised}")
     if names[most:]:
         together = f"{count(len(names) - most, 'other feature')} together"
         gap = "   " if moves else "  "
-        lines.append(f"  {_number(amounts[-1]):>{width}}{gap}{together}")
+        lines.append(f"  {_number(amounts[-1], largest):>{width}}{gap}{together}")
     if "residual" in row:
         what = named.symbol or named.quantity
         left = "really left" if honest else "left"
-        number = f"{_number(row['residual']):>{width}}"
+        number = f"{_number(row['residual'], largest):>{width}}"
         lines.append(f"  {number} {what} {left}")
     if moves:
         lines.append(
             "  ↑ towards the predicted class, ↓ away from it"
-            if unit in ("bits", "gini")
+            if unit in ("bits", "gini") or not isinstance(row.get("prediction"), float)
             else "  ↑ raised the prediction, ↓ lowered it"
         )
     return lines
@@ -357,9 +374,21 @@ def _short(text: Any, limit: int = _LONGEST_NAME) -> str:
     return cut(clean(str(text)[: limit + 1]), limit)
 
 
-def _number(value: float) -> str:
-    text = f"{value:.4f}" if abs(value) < _WITH_DECIMALS else number_text(value)
-    return text.replace("-0.0000", "0.0000").replace("-", "\N{MINUS SIGN}")
+def _number(value: float, largest: float | None = None) -> str:
+    """Return a number with as many decimals as the largest of its column needs.
+
+    Examples
+    --------
+    >>> _number(0.25), _number(0.25, 374.8), _number(-199.6, 5621.0)
+    ('0.2500', '0.2', '−200')
+    """
+    size = abs(value if largest is None else largest)
+    if not size < _LARGE:
+        return number_text(value)
+    decimals = 4 if size < 10 else max(0, 3 - math.floor(math.log10(size)))
+    text = f"{value:,.{decimals}f}"
+    is_zero = not any(digit in "123456789" for digit in text)
+    return text.lstrip("-") if is_zero else text.replace("-", "\N{MINUS SIGN}")
 
 
 def _deviation(value: float, unit: str) -> str:

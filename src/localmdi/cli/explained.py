@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localmdi._quality import Quality, RunningQuality
-from localmdi._text import quote_names
-from localmdi.cli.tables.model_columns import as_array
 from localmdi.cli.tables.row_selection import Reservoir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from localmdi._explainer import Explainer, ModelRows
-    from localmdi.cli.tables.model_columns import ModelColumns
-    from localmdi.forest import Forest
-    from localmdi.forest.packing import Packing
     from localmdi.report.write import Whole
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
 __all__ = [
     "MOST_CLASSES",
+    "Chances",
     "Explained",
     "Summary",
-    "TableModel",
-    "add_direction",
-    "follow_paths",
 ]
 
 # A table by class of more than these is not read by anybody.
 MOST_CLASSES = 20
-# Rows, features and classes whose moves are computed at a time.
-_BLOCK = 1 << 22
-
 # Rounding is far below this share of the impurity.
 _MOST_ERROR = 1e-6
+
+
+class Chances(NamedTuple):
+    """What share each class has in a prediction, shape (n_rows, n_classes), and the classes."""
+
+    shares: FloatArray
+    classes: AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +49,8 @@ class Explained:
         One entry per row.
     sure : ndarray of float64 or None
         The share of the predicted class; NaN where it is not known.
+    chances : Chances or None
+        The shares of all classes; rows that are taken out or joined do not keep them.
     """
 
     result: LocalImportance
@@ -62,6 +58,7 @@ class Explained:
     prediction: AnyArray | None = None
     target: AnyArray | None = None
     sure: FloatArray | None = None
+    chances: Chances | None = None
 
     def with_target(self, target: AnyArray) -> Explained:
         """Return the same rows with their targets."""
@@ -69,15 +66,15 @@ class Explained:
 
     def take(self, positions: IntArray) -> Explained:
         """Return some of the rows."""
-        beside = [
+        prediction, target, sure = (
             None if column is None else column[positions]
             for column in (self.prediction, self.target, self.sure)
-        ]
+        )
         data = self.result.data
         chosen = replace(self.result, data=None)[positions]
         if data is not None:
             chosen = replace(chosen, data=data.take(positions))
-        return Explained(chosen, self.rows[positions], *beside)
+        return Explained(chosen, self.rows[positions], prediction, target, sure)
 
     @classmethod
     def concat(cls, parts: Sequence[Explained]) -> Explained:
@@ -205,7 +202,7 @@ class Summary:
         import numpy as np
 
         if self._quality is not None and part.prediction is not None and part.target is not None:
-            self._quality.add(part.prediction, part.target)
+            self._quality.add(part.prediction, part.target, chances=part.chances)
         self._add_classes(part)
         if self.result is None:
             # Only what the rows have in common is needed.
@@ -282,184 +279,6 @@ class Summary:
         }
 
 
-class TableModel:
-    """A model and the columns of a table that it gets.
-
-    Parameters
-    ----------
-    model : fitted estimator or Forest
-        The model.
-    columns : ModelColumns
-        What it gets.
-    explainer : Explainer
-        The explainer of the model.
-    jobs : int
-        Number of threads.
-    predict : bool
-        Whether rows are predicted too.
-    from_table : bool
-        Whether the statistics of the nodes come from the table, not from the model.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        columns: ModelColumns,
-        *,
-        explainer: Explainer,
-        jobs: int,
-        predict: bool,
-        from_table: bool = False,
-    ) -> None:
-        self.columns = columns
-        self.from_table = from_table
-        self.model = model
-        self.explainer = explainer
-        self._jobs = jobs
-        self._predict = predict
-        self._routes: tuple[Packing, ModelRows] | None = None
-
-    @property
-    def forest(self) -> Forest:
-        """The trees."""
-        return self.explainer.forest
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees."""
-        return self.forest.n_trees
-
-    @property
-    def predicts_scores(self) -> bool:
-        """Whether predictions are scores of boosted trees, before any link."""
-        from localmdi.forest import Forest
-
-        forest = self.model
-        return (
-            self._predict
-            and isinstance(forest, Forest)
-            and forest.boosted
-            and forest.classes is None
-            and _has_prediction(forest)
-        )
-
-    def explain(self, frame: Any, rows: IntArray) -> Explained:
-        """Explain and predict rows, an Arrow table with the model's columns."""
-        try:
-            result = self.explainer(self.read(frame), n_jobs=self._jobs)
-        except ValueError as error:
-            raise ValueError(self._with_column_name(str(error), frame)) from error
-        if self.columns.transformed:
-            result = replace(result, data=None, frame_type="pyarrow", row_labels=None)
-        else:
-            # The cells as the file has them, under its names where the model has none.
-            names = result.feature_names if self.columns.by_name else self.columns.names
-            result = replace(result, data=frame, frame_type="pyarrow", feature_names=names)
-        return Explained(result, rows, self.predict(frame))
-
-    def read(self, frame: Any) -> Any:
-        """Return what the model gets for an Arrow table with its columns."""
-        return self.columns.read(frame)
-
-    def with_direction(self, part: Explained) -> Explained:
-        """Add which way each feature pushed the prediction, where the model can tell."""
-        return add_direction(part, self.forest, follow=self._follow)
-
-    def _follow(self, frame: Any, rows: IntArray) -> AnyArray:
-        return follow_paths(self.model, self.read(frame), jobs=self._jobs)
-
-    def predict(self, frame: Any) -> AnyArray | None:
-        """Predict rows; None if that is not wanted, or if the model cannot."""
-        from localmdi.forest import Forest
-
-        if not self._predict:
-            return None
-        if isinstance(self.model, Forest):
-            return self._predict_forest(self.read(frame)) if _has_prediction(self.model) else None
-        if not hasattr(self.model, "predict"):
-            return None
-        if self.columns.transformed or self.forest.categories is not None:
-            return _one_column(self.model.predict(frame.to_pandas()))
-        with warnings.catch_warnings():
-            # The columns were matched by name already.
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return _one_column(self.model.predict(as_array(frame)))
-
-    def _predict_forest(self, X: Any) -> AnyArray | None:
-        """Predict with the trees as they were loaded; explained ones may have other values."""
-        from localmdi._explainer import ModelRows, predict_rows
-        from localmdi.adapters import adapt
-        from localmdi.forest.packing import Packing
-
-        if self._routes is None:
-            self._routes = Packing(self.model), ModelRows(adapt(self.model))
-        packing, reader = self._routes
-        rows = reader.read(X)
-        return _one_column(predict_rows(packing, rows, rules=reader.rules, n_jobs=self._jobs))
-
-    def _with_column_name(self, message: str, frame: Any) -> str:
-        """Name the column where the check of the values only has its number, or only the value."""
-        text = re.search(r"could not convert string to float: '(.*)'", message)
-        if text is not None:
-            for column, cells in zip(frame.column_names, frame.columns, strict=True):
-                if text[1] in map(str, cells.unique().to_pylist()):
-                    return (
-                        f"column {quote_names([column])} must hold numbers, as in the rows that "
-                        f"the model was fitted to; got {quote_names([text[1]])}. Correct it, or "
-                        "leave the cell empty if the value is missing."
-                    )
-        names = self.forest.names_for(None) if self.columns.transformed else self.columns.names
-
-        def name(found: re.Match[str]) -> str:
-            number = int(found[1])
-            return f"column {quote_names([names[number]])}" if number < len(names) else found[0]
-
-        return re.sub(r"^feature (\d+)", name, message)
-
-
-def add_direction(
-    part: Explained, forest: Forest, *, follow: Callable[[Any, IntArray], AnyArray]
-) -> Explained:
-    """Add how each feature moved the share of the class, or the number, that is predicted.
-
-    Rows stay as they are if they have no prediction or lost their own values on the way, and for
-    boosted trees and several targets. `follow` returns the moves of some rows for every class.
-    """
-    import numpy as np
-
-    result, prediction = part.result, part.prediction
-    averages = not forest.boosted and forest.aggregation == "mean"
-    if result.data is None or prediction is None or not averages or not len(part.rows):
-        return part
-    # Of several targets nothing is predicted.
-    labels = None if forest.classes is None else forest.classes[0]
-    step = max(1, _BLOCK // (result.shape[1] * (1 if labels is None else len(labels))))
-    moves = np.empty(result.shape)
-    for start in range(0, len(part.rows), step):
-        some = slice(start, start + step)
-        every = follow(result.data.slice(start, step), part.rows[some])
-        towards = np.zeros(len(every), dtype=np.int64)
-        if labels is not None:
-            towards = (prediction[some, None] == labels[None, :]).argmax(axis=1)
-        moves[some] = np.take_along_axis(every, towards[:, None, None], axis=2)[:, :, 0]
-    return replace(part, result=replace(result, direction=moves, prediction=prediction))
-
-
-def follow_paths(model: Any, X: Any, *, jobs: int) -> AnyArray:
-    """Return how each feature moved what a model of one target predicts, for every class."""
-    from localmdi._explainer import ModelRows
-    from localmdi._validation import count_threads
-    from localmdi.adapters import adapt
-    from localmdi.forest.packing import Packing
-    from localmdi.importance.saabas import prediction_paths
-
-    adapted = adapt(model, values=True)
-    reader = ModelRows(adapted)
-    return prediction_paths(
-        Packing(adapted.forest), reader.read(X), rules=reader.rules, n_threads=count_threads(jobs)
-    )
-
-
 def _check_sums(error: float, level: float) -> None:
     """Refuse importances that do not add up: some node of the model has absurd numbers."""
     if not error <= _MOST_ERROR * level:
@@ -468,25 +287,6 @@ def _check_sums(error: float, level: float) -> None:
             f"by {error:.3g}, and the impurity is {level:.3g}. The model has nodes "
             "with impossible numbers: save it again."
         )
-
-
-def _has_prediction(forest: Forest) -> bool:
-    """Tell whether a forest's values make one class or number per row."""
-    import numpy as np
-
-    several = forest.classes is not None and len(forest.classes) > 1
-    from_rows = forest.boosted and forest.aggregation == "mean"
-    start_known = forest.base_value is None or not np.isnan(forest.base_value).any()
-    return forest.value is not None and not several and not from_rows and start_known
-
-
-def _one_column(prediction: Any) -> AnyArray | None:
-    import numpy as np
-
-    array = np.asarray(prediction)
-    if array.ndim == 2 and array.shape[1] == 1:
-        return array[:, 0]
-    return array if array.ndim == 1 else None
 
 
 def _join(columns: Sequence[AnyArray | None]) -> AnyArray | None:

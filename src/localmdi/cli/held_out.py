@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localmdi._quality import Quality, quality_of
 from localmdi._text import count
-from localmdi.cli.explained import Explained, add_direction, follow_paths
+from localmdi.cli.explained import Explained
+from localmdi.cli.table_model import Predicted, add_direction, follow_paths, why_no_direction
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns
 from localmdi.cli.tables.row_selection import no_rows
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from localmdi.cli.commands.options import FitSettings, TableSettings
     from localmdi.cli.console import Console
-    from localmdi.cli.explained import TableModel
+    from localmdi.cli.table_model import TableModel
     from localmdi.cli.tables.open import TableFile
     from localmdi.cli.tables.training import Target, TrainingData
     from localmdi.forest import Forest
@@ -58,20 +59,6 @@ class Part(NamedTuple):
     y: AnyArray
     rows: IntArray
     held_out: bool
-
-
-class Predicted(NamedTuple):
-    """What is predicted for rows, and how sure the class is: its share."""
-
-    prediction: AnyArray | None = None
-    sure: FloatArray | None = None
-
-    @classmethod
-    def of(cls, expected: FloatArray, classes: AnyArray | None) -> Predicted:
-        """Return the most likely classes, or the numbers."""
-        if classes is None:
-            return cls(expected[:, 0])
-        return cls(classes[expected.argmax(axis=1)], expected.max(axis=1))
 
 
 class Trust(NamedTuple):
@@ -203,8 +190,7 @@ class HeldOutModel:
             other = self._explain_others(frame.filter(pa.array(~is_known)))
             place = np.concatenate([np.flatnonzero(is_known), np.flatnonzero(~is_known)])
             result = type(other).concat([result, other])[np.argsort(place)]
-        if not self.columns.transformed:
-            result = replace(result, data=frame)
+        result = replace(result, data=frame)
         said = self._predict(frame, rows) if self._predict else Predicted()
         return Explained(result, rows, said.prediction, sure=said.sure)
 
@@ -213,7 +199,17 @@ class HeldOutModel:
 
         Trees of a model with bootstrap count all, as they do when the model predicts.
         """
-        return add_direction(part, self.forest, follow=self._follow)
+        if self.why_no_direction() is not None:
+            return part
+        classes = self.forest.classes
+        labels = None if classes is None else classes[0]
+        return add_direction(part, labels=labels, follow=self._follow)
+
+    def why_no_direction(self) -> str | None:
+        """Say why it is not known which way features pushed the prediction; None if it is."""
+        from localmdi.adapters import adapt
+
+        return why_no_direction(adapt(self._parts[0].model, values=True).forest, None)
 
     def _follow(self, frame: Any, rows: IntArray) -> AnyArray:
         import numpy as np
@@ -415,7 +411,7 @@ def _predict_out_of_bag(
     known = Predicted.of(expected, _labels(model))
 
     def predict(frame: Any, rows: IntArray) -> Predicted:
-        found = model.predict(frame)
+        found = model.predict(frame).prediction
         if found is None or known.prediction is None:
             return Predicted()
         place = np.searchsorted(part.rows, rows)

@@ -30,6 +30,7 @@ __all__ = [
     "extra_names",
     "global_importance_of",
     "open_writer",
+    "page_origin",
     "write_page",
     "write_table",
 ]
@@ -194,21 +195,20 @@ def write_page(
         max_shape=(REPORT_ROWS, _REPORT_FEATURES),
         whole=whole,
         quality=quality,
-        origin=_origin(seed),
+        origin={**page_origin(), "seed": str(seed)},
     )
     write.write_page(request, path)
 
 
-def _origin(seed: int) -> dict[str, str]:
-    """Return the command of this process as it was typed, and the seed."""
+def page_origin() -> dict[str, str]:
+    """Return the command of this process as it was typed."""
     import shlex
 
     import click
 
     context = click.get_current_context(silent=True)
     typed = None if context is None else context.find_root().obj
-    command = {} if typed is None else {"command": shlex.join(typed)}
-    return {**command, "seed": str(seed)}
+    return {} if typed is None else {"command": shlex.join(typed)}
 
 
 def global_importance_of(forest: Forest, result: LocalImportance) -> GlobalImportance | None:
@@ -241,7 +241,12 @@ def _as_table(part: Explained) -> Any:
     if part.prediction is not None:
         columns.append(_labels(part.prediction))
         labels.append(names["prediction"])
-    about = {"localmdi.unit": result.unit}
+    about = {
+        "localmdi.unit": result.unit,
+        "localmdi.features": str(result.shape[1]),
+        "localmdi.measure": result.measure,
+        "localmdi.honest": "yes" if result.honest else "no",
+    }
     if result.n_trees:
         # The infinite forest has no number of trees.
         about["localmdi.trees"] = str(result.n_trees)

@@ -21,7 +21,7 @@ from localmdi.plots.canvas import (
 from localmdi.plots.captions import elide, feature_labels, format_value, value_label
 from localmdi.plots.colours import ADDED, MISSING, REMOVED, ink, palette
 from localmdi.plots.result_parts import check_rows, largest_features
-from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
+from localmdi.results import ClassImportance, Comparison, GlobalImportance, LocalImportance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +103,7 @@ class BarDisplay:
         result: GlobalImportance
         | LocalImportance
         | ClassImportance
+        | Comparison
         | Mapping[Any, GlobalImportance],
         *,
         max_features: int = 20,
@@ -112,9 +113,10 @@ class BarDisplay:
 
         Parameters
         ----------
-        result : GlobalImportance, LocalImportance, ClassImportance, or dict of GlobalImportance
-            A local result is drawn as its mean over rows, one by class with a bar for each class;
-            a dict of labels comes from ``mean(by=labels)``.
+        result : GlobalImportance, LocalImportance, ClassImportance, Comparison, or dict
+            A local result is drawn as its mean over rows, one by class with a bar for each class,
+            a comparison with the means of both, side by side; a dict of label to
+            GlobalImportance comes from ``mean(by=labels)``.
         max_features : int
             How many features to show, by decreasing absolute value (of several labels the mean);
             honest ones by decreasing value, because those below zero are noise.
@@ -142,7 +144,7 @@ class BarDisplay:
         values = np.stack([mean.values for mean in means])
         check_rows(*values.shape)
         weight = np.array([mean.weight for mean in means])
-        honest = means[0].honest
+        honest = all(mean.honest for mean in means)
         strength = np.maximum(values, 0.0) if honest else np.abs(values)
         shown = largest_features(strength.mean(axis=0), max_features)
         errors = [mean.standard_error for mean in means if mean.standard_error is not None]
@@ -184,7 +186,8 @@ class BarDisplay:
         >>> plt.close(figure)
         """
         n_groups, n_shown = self.values.shape
-        height = 1.1 + n_shown * max(0.26, 0.11 * n_groups)
+        # Of many groups the bars are thin, lest the picture be taller than a page.
+        height = 1.1 + n_shown * max(0.26, min(0.11 * n_groups, 0.2 + 0.055 * n_groups))
         self.figure_, self.ax_ = get_axes(ax, (6.4, height))
         size = font_size(self.ax_, n_shown)
         place = np.arange(n_shown)
@@ -254,11 +257,14 @@ def _read_means(result: Any) -> tuple[tuple[str, ...] | None, list[GlobalImporta
     if isinstance(result, ClassImportance):
         check_rows(*result.shape[:2])
         result = result.mean()
+    if isinstance(result, Comparison):
+        check_rows(*result.first.shape)
+        result = dict(zip(result.names, (result.first.mean(), result.second.mean()), strict=True))
     means = list(result.values()) if isinstance(result, Mapping) else []
     if not means or not all(isinstance(mean, GlobalImportance) for mean in means):
         raise TypeError(
-            "BarDisplay shows a GlobalImportance, a LocalImportance, or a dict of label to "
-            f"GlobalImportance; got {type(result).__name__}. For bars by label pass "
+            "BarDisplay shows a GlobalImportance, a LocalImportance, a Comparison, or a dict of "
+            f"label to GlobalImportance; got {type(result).__name__}. For bars by label pass "
             "result.mean(by=labels)."
         )
     for attribute in ("feature_names", "unit"):

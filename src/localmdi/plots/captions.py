@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 MINUS = "\N{MINUS SIGN}"
+# A label that shows what only one name has begins with so many letters of it.
+_LEAST_START = 4
 
 
 def plain(text: Any) -> str:
@@ -63,21 +65,55 @@ def elide(text: Any, width: int) -> str:
 
 
 def feature_labels(names: Sequence[str], width: int) -> list[str]:
-    """Return short labels; those that would look alike are numbered.
+    """Return short labels; of names that would look alike the part in which they differ.
+
+    Where that is not short enough, or names are equal, they are numbered.
 
     Examples
     --------
-    >>> feature_labels(["a_very_long_name", "a_very_wrong_name", "age"], 7)
-    ['a_…e #1', 'a_…e #2', 'age']
+    >>> feature_labels(["answer to question 7 of 9", "answer to question 8 of 9", "age"], 12)
+    ['answer to…7…', 'answer to…8…', 'age']
+    >>> feature_labels(["a_very_long_name", "a_very_wrong_name"], 7)
+    ['a_…e #1', 'a_…e #2']
     """
     labels = [elide(name, width) for name in names]
     alike = {label for label, n_labels in Counter(labels).items() if n_labels > 1}
     taken = {label for label in labels if label not in alike}
+    for label in alike:
+        members = [i for i, other in enumerate(labels) if other == label]
+        own = _own_parts([names[i] for i in members], width)
+        if own is not None and taken.isdisjoint(own):
+            taken.update(own)
+            for i, text in zip(members, own, strict=True):
+                labels[i] = text
     for i, label in enumerate(labels):
         if label in alike:
             labels[i] = next(new for new in _numbered(names[i], width) if new not in taken)
             taken.add(labels[i])
     return labels
+
+
+def _own_parts(names: Sequence[str], width: int) -> list[str] | None:
+    """Return the beginning of each name and the part that only it has; None if that is long."""
+    lines = [" ".join(str(name).split()) for name in names]
+    start = _n_shared(lines)
+    end = _n_shared([line[start:][::-1] for line in lines])
+    own = [line[start : len(line) - end] for line in lines]
+    room = width - 2 - max(map(len, own))
+    if room < min(_LEAST_START, start) or len(set(own)) < len(own):
+        return None
+    head = lines[0][: min(room, start)] + ("" if room >= start else "…")
+    tail = "…" if end else ""
+    found = [plain(f"{head}{part}{tail}") for part in own]
+    return found if len(set(found)) == len(found) else None
+
+
+def _n_shared(lines: Sequence[str]) -> int:
+    """Count the first letters that all lines share."""
+    return next(
+        (i for i, letters in enumerate(zip(*lines, strict=False)) if len(set(letters)) > 1),
+        min(map(len, lines)),
+    )
 
 
 def _numbered(name: str, width: int) -> Iterator[str]:

@@ -18,7 +18,7 @@ from localmdi.plots.canvas import (
     person_ticks,
 )
 from localmdi.plots.captions import cell_text, elide, feature_labels, value_label
-from localmdi.plots.colours import MISSING, REMOVED, ink, palette
+from localmdi.plots.colours import ADDED, MISSING, REMOVED, ink, palette
 from localmdi.plots.result_parts import check_local, spread_rows
 from localmdi.plots.row_groups import Groups, read_groups
 from localmdi.results.axes import feature_positions
@@ -199,7 +199,8 @@ class DependenceDisplay:
         self.ax_.axhline(0, color=ink(), linewidth=0.8, zorder=1)
         x, missing_at = self._places()
         if self.groups is None:
-            self._draw_dots(x, np.full(len(x), True), colour=REMOVED)
+            colours = np.where(self.values < 0, ADDED, REMOVED).tolist()
+            self._draw_dots(x, np.full(len(x), True), colour=colours)
         else:
             colours = palette(len(self.groups.names))
             for i, name in enumerate(self.groups.names):

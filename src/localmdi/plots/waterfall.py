@@ -29,7 +29,7 @@ from localmdi.plots.captions import (
 from localmdi.plots.colours import ADDED, LEVEL, REMOVED, ink
 from localmdi.plots.result_parts import check_local, largest_features, row_position
 from localmdi.results.data_columns import read_data
-from localmdi.results.fields import dense
+from localmdi.results.fields import dense, predicts_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,6 +80,8 @@ class WaterfallDisplay:
         Whether they were measured on rows that the trees have not seen.
     direction : ndarray of float64, shape (n_steps,), or None
         How each step moved the share of the predicted class or the predicted number; NaN: unknown.
+    predicts_classes : bool or None
+        Whether the direction is that of a class; None: as the unit says.
 
     Attributes
     ----------
@@ -115,6 +117,7 @@ class WaterfallDisplay:
     measure: Measure = "drop"
     honest: bool = False
     direction: FloatArray | None = None
+    predicts_classes: bool | None = None
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)
 
@@ -216,6 +219,7 @@ class WaterfallDisplay:
             measure=result.measure,
             honest=result.honest,
             direction=_read_direction(result, row, shown=shown, rest=rest),
+            predicts_classes=predicts_classes(result),
         )
         return display.plot(ax=ax)
 
@@ -266,7 +270,8 @@ class WaterfallDisplay:
         if self.honest and self.baseline is not None:
             notes.append("measured on rows that the trees have not seen")
         if self.direction is not None:
-            classes = self.unit in ("bits", "gini")
+            known = self.predicts_classes
+            classes = self.unit in ("bits", "gini") if known is None else known
             notes.append(
                 "↑ towards the predicted class, ↓ away from it"
                 if classes

@@ -26,6 +26,7 @@ _STEP = 26
 _DEPENDENCE_HEIGHT = 300
 # The picture of forecasts: a square with room for ticks and titles, in pixels.
 _SQUARE, _LEFT, _TOP = 220, 64, 10
+_LETTER = 6.5
 # Numbers as people write them: thousands apart, powers of ten only for very large or small ones.
 _POWER = "floor(log(abs(datum.value)) / LN10 + 1e-9)"
 _DIGIT = "substring('⁰¹²³⁴⁵⁶⁷⁸⁹', {0}, {0} + 1)"
@@ -161,19 +162,25 @@ def forecast_picture(quality: Quality) -> dict[str, Any] | None:
     low, high = min(edges), max(edges)
     if quality.of_classes:
         low, high = max(0.0, low), 1.0
+
+    def text(value: float) -> str:
+        return f"{value:.0%}" if quality.of_classes else number_text(value, 3)
+
+    most = 5
     ticks = _round_ticks(low, high)
+    longest = max(len(text(tick)) for tick in ticks)
+    while most > 2 and longest * _LETTER * len(ticks) > _SQUARE + longest * _LETTER:
+        most -= 1
+        ticks = _round_ticks(low, high, most=most)
     low, high = min(low, ticks[0]), max(high, ticks[-1])
 
     def along(value: float) -> float:
         share = (min(max(value, low), high) - low) / (high - low)
         return round(_SQUARE * share, 1)
 
-    def text(value: float) -> str:
-        return f"{value:.0%}" if quality.of_classes else number_text(value, 3)
-
     return {
         "size": _SQUARE,
-        "left": _LEFT,
+        "left": max(_LEFT, round(30 + _LETTER * longest)),
         "top": _TOP,
         "ticks": [(along(tick), text(tick)) for tick in ticks],
         "points": [

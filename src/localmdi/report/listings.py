@@ -33,6 +33,8 @@ __all__ = [
     "PairTable",
     "UncertainLine",
     "UncertainRows",
+    "bar_cells",
+    "cell_text",
     "class_table",
     "find_negative",
     "find_uncertain",
@@ -116,9 +118,9 @@ def negative_lines(
         lines.append(
             NegativeLine(
                 int(numbers[i]),
-                _cell_text(labels[i]),
+                cell_text(labels[i]),
                 short_names(result, feature)[0],
-                None if cells is None else _cell_text(cells[0][0]),
+                None if cells is None else cell_text(cells[0][0]),
                 with_unit(number_text(-negative.values[i], 3), clean(unit_of(result.unit).symbol)),
                 about=_about(row, prediction=prediction, target=target),
             )
@@ -194,7 +196,7 @@ def uncertain_lines(
         lines.append(
             UncertainLine(
                 int(numbers[i]),
-                _cell_text(labels[i]),
+                cell_text(labels[i]),
                 text,
                 _raisers(result, row),
                 about=_about(row, prediction=prediction, target=target),
@@ -217,14 +219,14 @@ def _raisers(result: LocalImportance, row: int) -> str:
     if cells is None:
         return " and ".join(names)
     return " and ".join(
-        f"{name} = {cut(_cell_text(cell[0]), 30)}" for name, cell in zip(names, cells, strict=True)
+        f"{name} = {cut(cell_text(cell[0]), 30)}" for name, cell in zip(names, cells, strict=True)
     )
 
 
 def _about(row: int, *, prediction: list[Any] | None, target: list[Any] | None) -> str:
     known = [("target", target), ("predicted", prediction)]
     return ", ".join(
-        f"{word} {_cell_text(given[row])}" for word, given in known if given is not None
+        f"{word} {cell_text(given[row])}" for word, given in known if given is not None
     )
 
 
@@ -232,7 +234,8 @@ def _argmin(row: object) -> int:
     return int(np.argmin(np.asarray(row.toarray() if hasattr(row, "toarray") else row)))
 
 
-def _cell_text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """Return a value of the user's own as text."""
     if is_missing(value):
         return "missing"
     return cell_number(value) if isinstance(value, float) else cut(value_text(value), MAX_TEXT)
@@ -327,10 +330,10 @@ def class_table(
         table = np.stack([by_class[label][1] for label in labels])
         counts = [count(by_class[label][0], "row") for label in labels]
     values = np.nan_to_num(table[:, features])
-    listed = _bar_cells(values.T[:_LISTED])
+    listed = bar_cells(values.T[:_LISTED])
     names = short_names(result, features[:_LISTED])
     return ClassTable(
-        [_cell_text(label) for label in labels],
+        [cell_text(label) for label in labels],
         counts,
         list(zip(names, listed, strict=True)),
         [[float(f"{number:.6g}") for number in line] for line in values.tolist()],
@@ -343,7 +346,7 @@ def pair_table(pairs: PairImportance, rows: IntArray) -> PairTable:
     ranked = np.argsort(-np.abs(mean), kind="stable")
     is_single = pairs.pairs[:, 0] == pairs.pairs[:, 1]
     order = ranked[~is_single[ranked] & (mean[ranked] != 0)][:_LISTED]
-    cells = [line[0] for line in _bar_cells(mean[order][:, None])]
+    cells = [line[0] for line in bar_cells(mean[order][:, None])]
     names = [_pair_words(pairs, pair) for pair in pairs.pairs[order].tolist()]
     single = ranked[is_single[ranked]][:_ALONE]
     alone = " and ".join(
@@ -375,7 +378,7 @@ def _name(pairs: PairImportance, feature: int) -> str:
     return cut(clean(pairs.feature_names[feature]), 60) or "(no name)"
 
 
-def _bar_cells(table: FloatArray) -> list[list[BarCell]]:
+def bar_cells(table: FloatArray) -> list[list[BarCell]]:
     """Return numbers with as many decimals as the largest needs for three digits, and bars."""
     longest = float(np.abs(table).max(initial=0.0)) or 1.0
     decimals = max(0, 2 - math.floor(math.log10(longest)))

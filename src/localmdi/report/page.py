@@ -16,6 +16,7 @@ import numpy as np
 from localmdi._criteria import unit_of
 from localmdi._text import clean, count
 from localmdi.report.charts import bar_chart, beeswarm_chart, dependence_chart, forecast_picture
+from localmdi.report.group_cards import column_table, segment_table
 from localmdi.report.listings import (
     class_table,
     find_negative,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import IntArray, Measure
 
-__all__ = ["as_json", "compose", "render"]
+__all__ = ["as_json", "compose", "render", "render_static"]
 
 _TITLE = "What each feature told, row by row"
 _CHARTED = 20
@@ -85,10 +86,12 @@ def compose(request: Request) -> str:
     features = np.argsort(-strength, kind="stable")[: request.max_shape[1]]
     classes = _by_class(request, whole, features=features)
     pairs = None if request.pairs is None else pair_table(request.pairs, rows)
+    segments = segment_table(result, rows, features=features)
     beside = {
         "sure": None if request.sure is None else pack_floats(request.sure[rows]),
         "classes": classes and {"labels": classes.labels, "values": classes.values},
         "pairs": pairs and pairs.content,
+        "segments": segments and segments.content,
     }
     data = collect_rows(result, rows, features=features, beside=beside, **known)
     notices = _notices(result, rows, features=features, n_rows=whole.n_rows)
@@ -101,6 +104,8 @@ def compose(request: Request) -> str:
         **_importance_content(request, shown, features=features, n_rows=whole.n_rows),
         "classes": classes,
         "pairs": pairs,
+        "columns": column_table(result, shown),
+        "segments": segments,
         "negative": negative_lines(result, negative, **known),
         "n_negative": negative.n_rows,
         "uncertain": uncertain_lines(result, uncertain, **known),
@@ -227,20 +232,30 @@ def as_json(content: Any) -> str:
 
 def render(content: Mapping[str, Any], *, charts: Mapping[str, Any], rows: Any) -> str:
     """Return the page: `content` for the template, Vega-Lite charts and rows for the script."""
-    import jinja2
     from markupsafe import Markup
 
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_asset("page.html.jinja"))
     library = _vega()
     script = _script_text("\n".join(['"use strict";', *map(_asset, _SCRIPTS)]))
-    return template.render(
-        **content,
-        style=Markup(_asset("style.css")),
+    return render_static(
+        "page.html.jinja",
+        content,
         library=Markup(library),
         script=Markup(script),
         data=Markup(as_json({"charts": charts, "rows": rows})),
         hashes=[_hash(library), _hash(script)],
+    )
+
+
+def render_static(template: str, content: Mapping[str, Any], **scripts: Any) -> str:
+    """Return a template filled with `content`, the style sheet, and `scripts` if it has any."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_asset(template)).render(
+        **content,
+        **scripts,
+        style=Markup(_asset("style.css")),
         version=version(_ROOM.partition(".")[0]),
     )
 
@@ -254,10 +269,8 @@ def _vega() -> str:
 
 
 def _asset(name: str) -> str:
-    """Return the text of a file; of scripts and styles without comments and indentation."""
+    """Return the text of a file without indentation, and scripts without comments."""
     text = (files(_ROOM) / "assets" / name).read_text(encoding="utf-8")
-    if not name.endswith((".js", ".css")):
-        return text
     lines = map(str.strip, text.split("\n"))
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 

@@ -18,7 +18,7 @@ from localmdi.report.json_columns import (
     fit_columns,
     pack,
 )
-from localmdi.results.fields import dense
+from localmdi.results.fields import dense, predicts_classes
 from localmdi.results.own_data import take_own
 
 if TYPE_CHECKING:
@@ -81,17 +81,25 @@ class RowData:
         Labels, prediction, target and the rows' own values, as far as there was room.
     has_own_values : bool
         Whether the result keeps the explained values.
+    has_table : bool
+        Whether it keeps the rows as they were before a Pipeline made features of them.
     """
 
     content: dict[str, Any]
     fitted: FittedColumns
     has_own_values: bool
+    has_table: bool = False
 
     def notices(self) -> list[str]:
         """Return sentences on what is not shown."""
         lines = []
         if not self.has_own_values:
-            lines.append("The rows' own values are not shown: the result does not hold them.")
+            why = (
+                "the model's features are not the columns of the table"
+                if self.has_table
+                else "the result does not hold them"
+            )
+            lines.append(f"The rows' own values are not shown: {why}.")
         if self.fitted.text_limit < MAX_TEXT:
             lines.append(f"Long text is cut to {self.fitted.text_limit} characters.")
         if self.fitted.n_dropped:
@@ -133,14 +141,19 @@ def collect_rows(
         "cells": None if cells is None else list(shown),
         "values": encode_values(values),
         "errors": _errors(result, rows, features=features),
-        "of_classes": result.unit in ("bits", "gini"),
+        "of_classes": predicts_classes(result),
         "n_hidden": result.shape[1] - len(features),
         "hidden": pack_floats(hidden) if len(features) < result.shape[1] else None,
         "baseline": _levels_of(result.baseline, rows, n_rows=len(result)),
         "residual": _levels_of(result.residual, rows, n_rows=len(result)),
         **beside,
     }
-    return RowData(content, fitted, has_own_values=cells is not None)
+    return RowData(
+        content,
+        fitted,
+        has_own_values=cells is not None,
+        has_table=result.data is not None,
+    )
 
 
 def pack_floats(numbers: FloatArray) -> dict[str, str]:

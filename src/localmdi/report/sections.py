@@ -40,6 +40,7 @@ __all__ = [
     "quality_figures",
     "quality_source",
     "suspicious_columns",
+    "versions_used",
 ]
 
 _PROGRAM = __name__.partition(".")[0]
@@ -88,8 +89,8 @@ def facts(result: LocalImportance, n_rows: int | None = None) -> list[tuple[str,
     if result.baseline is not None and result.residual is not None:
         # Rows that every tree has seen have no honest value.
         start, left = np.nanmean(result.baseline), np.nanmean(result.residual)
-        where = "really left, on average" if result.honest else "left at the leaves, on average"
-        root = f"{unit_of(result.unit).quantity} at the root"
+        where = "really left, on average" if result.honest else "left at the end, on average"
+        root = f"{unit_of(result.unit).quantity} at the start"
         if result.unit == "variance" and start > 0:
             # In the unit of the target, and as a share, which needs none.
             root += f" (standard deviation {number_text(float(np.sqrt(start)), 3)})"
@@ -102,7 +103,7 @@ def facts(result: LocalImportance, n_rows: int | None = None) -> list[tuple[str,
 
 
 def how_to_read(result: LocalImportance) -> tuple[str, ...]:
-    """Return four sentences on how to read the values.
+    """Return four sentences on how to read the values, for people without a glossary.
 
     Examples
     --------
@@ -110,26 +111,36 @@ def how_to_read(result: LocalImportance) -> tuple[str, ...]:
     >>> for line in how_to_read(LocalImportance(np.eye(2), 2.0, residual=np.ones(2), unit="bits",
     ...                                         feature_names=("a", "b"), n_trees=1)):
     ...     print(line)
-    A value says how many bits of uncertainty about Y a feature removed for one row.
-    Every row starts at the root with H(Y), here 2 bits, and ends with what is left at the leaf,
-    here 1 bit on average.
-    Positive values removed uncertainty, negative ones raised it; together they add up to root
-    minus leaf.
-    These values are plain: they say what the trees know about the rows that they learned from.
-    About new rows they know less, and features that are noise get a share too.
+    A value says how much a feature told about the target of one row, in bits: the answer to a
+    yes-or-no question with even chances tells 1 bit.
+    At the start, before anything is known about a row, its uncertainty is 2 bits; at the end, when
+    its features are known, 1 bit is left on average.
+    Positive values lowered the uncertainty: the target became clearer. Negative ones raised it.
+    Added up, the values of a row lead from the start to the end.
+    These values are plain: they say what the model knows about the rows that it learned from.
+    About new rows it knows less, and features that say nothing get a share too.
     """
     return (*_what_values_are(result), _HONEST if result.honest else _PLAIN)
 
 
 _HONEST = (
-    "These values are honest: every split is measured on rows that its tree has not seen. Features "
-    "that are noise are at zero within error, and what is left is what such a tree does not know "
+    "These values are honest: they are measured on rows that the trees have not seen. Features "
+    "that say nothing are at zero within error, and what is left is what the trees do not know "
     "about new rows."
 )
 _PLAIN = (
-    "These values are plain: they say what the trees know about the rows that they learned from. "
-    "About new rows they know less, and features that are noise get a share too."
+    "These values are plain: they say what the model knows about the rows that it learned from. "
+    "About new rows it knows less, and features that say nothing get a share too."
 )
+# What a unit means, behind "how much a feature told about the target of one row".
+_MEANINGS = {
+    "bits": ", in bits: the answer to a yes-or-no question with even chances tells 1 bit",
+    "gini": ", as Gini impurity: the chance that two rows drawn at random are of different classes",
+    "variance": ", as variance: how widely the target is spread, in squares of its unit",
+    "mae": ", as absolute error: how far the target is from what is expected, on average",
+    "poisson": ", as Poisson deviance: how badly expected counts fit the true ones",
+    "loss": ", as training loss: what the model was trained to make small",
+}
 
 
 def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
@@ -137,27 +148,22 @@ def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
     if result.baseline is None or result.residual is None:
         measured = f", in {clean(unit.symbol)}" if unit.symbol else f", as {unit.quantity}"
         return (
-            f"A value is the gain of a feature for one row{measured}: how much the feature's "
-            "splits changed what the trees expect of Y.",
-            "The gains of a row do not add up to a total: they have no level at the root and "
-            "nothing that is left at the leaf.",
-            "The larger a value, the more the feature told about Y for this row.",
+            f"A value is the gain of a feature for one row{measured}: how much the feature "
+            "changed what the trees expect of the target.",
+            "The gains of a row do not add up to a total: they do not lead from a start to what "
+            "is left at the end.",
+            "The larger a value, the more the feature told about the target of this row.",
         )
     start = _amount(float(np.nanmean(result.baseline)), result.unit)
     left = _amount(float(np.nanmean(result.residual)), result.unit)
-    if unit.name == "bits":
-        first = "A value says how many bits of uncertainty about Y a feature removed for one row."
-        root = "with H(Y)"
-    else:
-        given = f" ({clean(unit.symbol)})" if unit.symbol else ""
-        first = f"A value says how much {unit.quantity} of Y{given} a feature removed for one row."
-        root = f"with the {unit.quantity} of Y"
+    verb = "are" if left.endswith("bits") else "is"
     return (
-        first,
-        f"Every row starts at the root {root}, here {start}, and ends with what is left at the "
-        f"leaf, here {left} on average.",
-        f"Positive values removed {unit.quantity}, negative ones raised it; together they add up "
-        "to root minus leaf.",
+        f"A value says how much a feature told about the target of one row"
+        f"{_MEANINGS.get(unit.name, '')}.",
+        f"At the start, before anything is known about a row, its {unit.quantity} is {start}; at "
+        f"the end, when its features are known, {left} {verb} left on average.",
+        f"Positive values lowered the {unit.quantity}: the target became clearer. Negative ones "
+        "raised it. Added up, the values of a row lead from the start to the end.",
     )
 
 
@@ -291,10 +297,15 @@ def origin(result: LocalImportance, given: Mapping[str, str]) -> list[tuple[str,
     unit = unit_of(result.unit)
     values = f"{kind} of {trees}, in {clean(unit.symbol or unit.quantity)}"
     values += "" if result.method is None else f", {clean(result.method)}"
+    known = [(name, clean(text)) for name, text in given.items()]
+    return [*known, ("values", values), ("versions", versions_used())]
+
+
+def versions_used() -> str:
+    """Return the versions of what a page was computed with."""
     versions = {name: version(name) for name in (_PROGRAM, "numpy", "scikit-learn")}
     told = ", ".join(f"{name} {number}" for name, number in versions.items())
-    known = [(name, clean(text)) for name, text in given.items()]
-    return [*known, ("values", values), ("versions", f"{told}, Python {platform.python_version()}")]
+    return f"{told}, Python {platform.python_version()}"
 
 
 def _percent(share: float) -> str:
@@ -311,7 +322,7 @@ class Check(NamedTuple):
 def check_additivity(
     result: LocalImportance, overall: GlobalImportance | None, *, whole: Whole | None = None
 ) -> tuple[Check, ...]:
-    """Check that rows add up to root minus leaf, and their mean to the global importance.
+    """Check that rows add up to start minus end, and their mean to the global importance.
 
     Examples
     --------
@@ -322,7 +333,8 @@ def check_additivity(
     >>> rows.holds, mean.holds
     (True, True)
     >>> print(rows.text)
-    Each row's values add up to root minus leaf. Largest difference over 2 rows: 0 bits.
+    Each row's values add up to the start minus what is left. Largest difference over 2 rows: 0
+    bits.
     """
     mean = (Whole.of(result) if whole is None else whole).mean
     return _check_rows(result), _check_mean(result, overall, mean=mean)
@@ -337,11 +349,11 @@ def _check_rows(result: LocalImportance) -> Check:
     size = max(float(np.abs(result.baseline).max()), float(np.abs(result.residual).max()))
     measured = f"Largest difference over {count(len(result), 'row')}: {_gap(gap, result.unit)}."
     if gap <= _ROUNDING * size:
-        return Check(True, f"Each row's values add up to root minus leaf. {measured}")
+        return Check(True, f"Each row's values add up to the start minus what is left. {measured}")
     return Check(
         False,
-        f"The values of a row do not add up to root minus leaf. {measured} That is so when "
-        "features were left out of the result.",
+        f"The values of a row do not add up to the start minus what is left. {measured} That is "
+        "so when features were left out of the result.",
     )
 
 
@@ -358,7 +370,7 @@ def _check_mean(
         return Check(
             None,
             "The bars above are gains, which noise leaves at zero; the values of rows are drops, "
-            "which add up from root to leaf. The two are not the same number.",
+            "which add up from the start to the end. The two are not the same number.",
         )
     expected = overall.values
     gap = float(np.abs(mean - expected).max(initial=0.0))

@@ -16,11 +16,13 @@ from localmdi._atomic import write_atomically
 from localmdi._quality import Quality, RunningQuality, quality_of
 from localmdi._text import count, quote_names
 from localmdi._validation import is_missing
+from localmdi.report.comparison_page import compose_comparison
 from localmdi.report.page import compose
 from localmdi.report.row_data import list_items
 from localmdi.report.sections import Whole
 from localmdi.results import (
     ClassImportance,
+    Comparison,
     GlobalImportance,
     LocalImportance,
     PairImportance,
@@ -31,13 +33,15 @@ if TYPE_CHECKING:
 
     from localmdi.typing import ArrayLike, FloatArray
 
-__all__ = ["Request", "Whole", "write_page", "write_report"]
+__all__ = ["Request", "Whole", "write_comparison", "write_page", "write_report"]
 
 _LIBRARIES = ("jinja2", "altair", "vl_convert")
 
 
 def write_report(
-    result: LocalImportance | Sequence[LocalImportance | ClassImportance | PairImportance],
+    result: LocalImportance
+    | Comparison
+    | Sequence[LocalImportance | ClassImportance | PairImportance],
     path: str | os.PathLike[str],
     *,
     global_importance: GlobalImportance | None = None,
@@ -57,10 +61,11 @@ def write_report(
 
     Parameters
     ----------
-    result : LocalImportance, or list of results of the same rows
-        What to show. Its `data` are the rows' own values, if it kept them. In a list, a
-        ClassImportance (``local_mdi(..., by_class=True)``) adds the importances by class, and a
-        PairImportance (`local_interactions`) those of pairs of features.
+    result : LocalImportance, Comparison, or list of results of the same rows
+        What to show; a comparison (`localmdi.compare`) has a page of its own. The `data` of a
+        result are the rows' own values, if it kept them. In a list, a ClassImportance
+        (``local_mdi(..., by_class=True)``) adds the importances by class, and a PairImportance
+        (`local_interactions`) those of pairs of features.
     path : str or path-like
         The file; an existing one is replaced once the new one is complete. Its folder must exist.
     global_importance : GlobalImportance, optional
@@ -98,6 +103,9 @@ def write_report(
     ...     "<title>One row</title>" in path.read_text(encoding="utf-8")
     True
     """
+    if isinstance(result, Comparison):
+        _refuse_beside(global_importance, prediction, target)
+        return write_comparison(result, path, title=title, notes=notes)
     request = Request(
         **_read_results(result),
         global_importance=global_importance,
@@ -108,6 +116,35 @@ def write_report(
         max_shape=max_shape,
     )
     return write_page(request, path)
+
+
+def write_comparison(
+    comparison: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    notes: Iterable[str] = (),
+    origin: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the page of a comparison; `origin` says how to make it again."""
+    heading = None if title is None else _check_strings("title", [title])[0]
+    lines = _check_strings("notes", notes)
+    if not len(comparison):
+        raise ValueError("a report needs at least one row; got none. Compare some rows.")
+    _check_folder(path)
+    _check_libraries()
+    page = compose_comparison(comparison, title=heading, notes=lines, origin=origin or {})
+    with write_atomically(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def _refuse_beside(*given: object) -> None:
+    if any(one is not None for one in given):
+        raise TypeError(
+            "the report of a comparison takes no global_importance, prediction or target; got "
+            "one of them. Leave them out."
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -33,6 +33,7 @@ __all__ = [
     "split_key",
     "sum_errors",
     "sum_groups",
+    "sum_known_groups",
 ]
 
 Choice: TypeAlias = ArrayLike | slice
@@ -325,6 +326,21 @@ def sum_groups(values: Matrix, column: IntArray, *, n_groups: int) -> Matrix:
         return np.ascontiguousarray(sums)
     sums.sum_duplicates()
     return sums
+
+
+def sum_known_groups(
+    result: LocalImportance, values: FloatArray
+) -> tuple[tuple[str, ...], FloatArray, dict[str, list[str]]] | None:
+    """Return columns of the table, the sums of their features' values, and these features.
+
+    None where every feature is a column of its own, or where that is not known.
+    """
+    groups = {} if result.groups is None else known_groups(result, "auto")
+    if all(len(members) < 2 for members in groups.values()):
+        return None
+    names, column = group_columns(result.feature_names, groups)
+    sums = sum_groups(np.asarray(values)[None], column, n_groups=len(names))
+    return names, np.asarray(sums[0]), groups
 
 
 def sum_errors(errors: FloatArray | None, column: IntArray, *, n_groups: int) -> FloatArray | None:

@@ -135,6 +135,11 @@ class Comparison:
         return np.argsort(key, kind="stable").astype(np.int64)
 
     @cached_property
+    def feature_order(self) -> IntArray:
+        """Positions of the features, those with the largest mean in either result first."""
+        return _by_importance(self.first.mean().values, self.second.mean().values)
+
+    @cached_property
     def same_top(self) -> float:
         """Share of the rows whose largest feature is the same in both; NaN without rows."""
         if not len(self):
@@ -160,7 +165,7 @@ class Comparison:
         1    dose      0.25      0.25         0.0              -0.5
         """
         first, second = self.first.mean().values, self.second.mean().values
-        order = _by_importance(first, second)
+        order = self.feature_order
         columns: dict[str, AnyArray] = {
             "feature": np.array(self.feature_names, dtype=object)[order],
             f"mean_{self.names[0]}": first[order],
@@ -233,7 +238,9 @@ def compare(
 
     See Also
     --------
-    localmdi.plots.AgreementDisplay : draws a comparison.
+    localmdi.plots.BarDisplay : draws the means of both, side by side.
+    localmdi.plots.AgreementDisplay : draws how far each row's values agree.
+    localmdi.report.write_report : writes a page that shows a comparison.
 
     Examples
     --------
@@ -346,7 +353,8 @@ def _shared_features(first: LocalImportance, second: LocalImportance) -> tuple[s
 
 
 def _by_importance(first: FloatArray, second: FloatArray) -> IntArray:
-    return np.argsort(-np.maximum(np.abs(first), np.abs(second)), kind="stable")
+    largest = np.maximum(np.abs(first), np.abs(second))
+    return np.argsort(-largest, kind="stable").astype(np.int64)
 
 
 def _describe(comparison: Comparison) -> str:
@@ -381,7 +389,7 @@ def _describe(comparison: Comparison) -> str:
 
 def _describe_means(comparison: Comparison) -> list[str]:
     first, second = comparison.first.mean().values, comparison.second.mean().values
-    order = _by_importance(first, second)[:_N_FEATURES]
+    order = comparison.feature_order[:_N_FEATURES]
     labels = [clean(comparison.feature_names[i]) for i in order]
     width = max(map(len, labels), default=0)
     arrow = " → ".join(map(clean, comparison.names))

@@ -17,6 +17,7 @@ from localmdi._text import count
 from localmdi.typing import ErrorOf, Measure
 
 if TYPE_CHECKING:
+    from localmdi.results.local import LocalImportance
     from localmdi.typing import AnyArray, FloatArray
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "check_local",
     "check_measure",
     "dense",
+    "predicts_classes",
 ]
 
 # SciPy ships no types, so a type checker sees FloatArray | Any.
@@ -42,6 +44,16 @@ Matrix: TypeAlias = "FloatArray | csr_array"
 def dense(matrix: Matrix) -> FloatArray:
     """Return a matrix as a NumPy array."""
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def predicts_classes(result: LocalImportance) -> bool:
+    """Tell whether the direction of a result is that of a class, not of a number.
+
+    Numbers are predicted as floats; boosted trees for classes may measure in any unit.
+    """
+    said = result.prediction
+    is_label = said is not None and said.dtype.kind != "f"
+    return result.unit in ("bits", "gini") or is_label
 
 
 def as_text(field: str, value: Any) -> str:

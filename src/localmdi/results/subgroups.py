@@ -35,6 +35,7 @@ _MOST_TARGETS = 32
 _FEWEST_ROWS = 10
 # Whole numbers below this are written with all their digits.
 _EXACT = 1e7
+_LONGEST = 1e12
 _N_NAMED = 3
 
 
@@ -284,8 +285,15 @@ class _Number:
         for digits in range(1, 18):
             short = float(f"{middle:.{digits}g}")
             if low <= short < high:
-                return f"{short:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+                return _written(short, digits)
         return str(low)
+
+
+def _written(number: float, digits: int) -> str:
+    """Return a number with all its digits, thousands apart; very large and small ones shorter."""
+    if 1e-4 <= abs(number) < _LONGEST:
+        return f"{number:,.15g}".replace("-", "\N{MINUS SIGN}")
+    return number_text(number, digits)
 
 
 class _Category:

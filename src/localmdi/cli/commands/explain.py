@@ -27,7 +27,7 @@ from localmdi.cli.commands.options import (
     with_addresses,
 )
 from localmdi.cli.console import Console, named_files, show_summary
-from localmdi.cli.explained import MOST_CLASSES, Explained, Summary, TableModel
+from localmdi.cli.explained import MOST_CLASSES, Explained, Summary
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
 from localmdi.cli.output import (
@@ -37,6 +37,7 @@ from localmdi.cli.output import (
     open_writer,
     write_page,
 )
+from localmdi.cli.table_model import TableModel
 from localmdi.cli.tables.dates import open_with_dates
 from localmdi.cli.tables.kinds import convert_columns
 from localmdi.cli.tables.model_columns import ModelColumns, UnseenCategories, match_columns
@@ -144,6 +145,8 @@ def run(**values: Any) -> None:
             model, about = _fit_model(settings, table, console=console)
         else:
             model, about = _load_model(settings.model, table, settings=settings, console=console)
+        if settings.predict and model.why_no_direction() is not None:
+            console.note(str(model.why_no_direction()))
         summary = _explain_table(model, table, settings=settings, console=console)
         if settings.report is not None:
             _write_report(summary, settings.report, model=model, settings=settings, console=console)
@@ -232,10 +235,8 @@ def _load_model(
         predict=settings.predict,
         from_table=from_table,
     )
-    if model.predicts_scores:
-        console.note(
-            "predictions are the sums of the trees: log-odds, where the model has two classes."
-        )
+    if model.predictions_are is not None:
+        console.note(model.predictions_are)
     about = {"data": str(settings.data), "model": str(path), "target": settings.target}
     if settings.target is None or settings.plain or from_table:
         return model, about

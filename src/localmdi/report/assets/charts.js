@@ -2,6 +2,7 @@
 
 const COLOURS = ["card", "ink", "muted", "line", "removed", "raised", "low", "high", "none"];
 const views = [];
+const SHORTEST_NAME = 8;
 
 // Rank of each value among the distinct ones, from 0 to 1: outliers do not wash out the colours.
 function shades(cells) {
@@ -98,13 +99,24 @@ function wrapTitles(spec, letters) {
   }
 }
 
+// Names as long as the axis has room for, so that the chart itself cuts none of them.
+function fittingNames(names, room, font) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `italic 12px ${font}`;
+  for (let letters = 60; letters > SHORTEST_NAME; letters -= 1) {
+    const short = shortNames(names, letters);
+    if (short.every((text) => pen.measureText(text).width <= room)) return short;
+  }
+  return shortNames(names, SHORTEST_NAME);
+}
+
 async function drawChart(id, spec, options) {
   const place = byId(id);
   wrapTitles(spec, place.clientWidth / 12);
   const limit = spec.params.find((parameter) => parameter.name === "limit");
   limit.value = Math.round(Math.min(180, place.clientWidth * 0.36));
   const labels = spec.params.find((parameter) => parameter.name === "names");
-  labels.value = shortNames(rows.names.slice(0, labels.value.length), Math.floor(limit.value / 7));
+  labels.value = fittingNames(rows.names.slice(0, labels.value.length), limit.value, spec.config.font);
   const embedded = await vegaEmbed(place, spec, { ...EMBED, ...options });
   views.push(embedded.view);
   paint(embedded.view);

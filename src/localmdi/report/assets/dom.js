@@ -13,13 +13,15 @@ function element(tag, attributes = {}, ...children) {
 
 const isolated = (text) => element("bdi", {}, text);
 
-function numberText(number, digits = 4) {
+// Whole numbers may be years or names of the rows: in a column of these they stay as they are.
+function numberText(number, digits = 4, isWhole = true) {
   if (Number.isNaN(number)) return "missing";
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
-  if (Number.isInteger(number) && Math.abs(number) < 1e15) return String(number).replace("-", "−");
   const size = Math.abs(number);
-  if (size >= 1e7 || size < 1e-4) return powerText(number, digits);
-  return String(Number(number.toPrecision(digits))).replace("-", "−");
+  if (isWhole && Number.isInteger(number) && size < 1e15) return String(number).replace("-", "−");
+  if (number !== 0 && (size >= 1e12 || size < 1e-4)) return powerText(number, digits);
+  if (size >= 10 ** (digits - 1)) return Math.round(number).toLocaleString("en").replace("-", "−");
+  return Number(number.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits }).replace("-", "−");
 }
 
 // Very large and very small numbers: 7.79 × 10⁹.
@@ -54,7 +56,8 @@ function shortNames(names, letters) {
     for (const i of members) {
       const own = shortName(names[i].slice(start, Math.max(start, names[i].length - end)), letters - 2);
       const room = Math.max(0, letters - own.length - 2);
-      short[i] = `${names[i].slice(0, room)}…${own}…`;
+      const head = room < start ? `${names[i].slice(0, room)}…` : names[i].slice(0, start);
+      short[i] = `${head}${own}${end ? "…" : ""}`;
     }
   }
   return short;

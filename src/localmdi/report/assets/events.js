@@ -8,6 +8,7 @@ function fillSelects() {
   if (rows.prediction) scope.append(option("prediction", "prediction"));
   if (rows.sure) scope.append(option("sure", "sure of the prediction (%)"));
   if (rows.hasLevels) scope.append(option("left", rows.symbol ? `what is left (${rows.symbol})` : "what is left"));
+  if (rows.segments) scope.append(option("segment", "group of rows"));
   rows.names.forEach((name, feature) => {
     if (rows.cells[feature]) scope.append(option(feature, name));
     byId("feature").append(option(feature, name));
@@ -101,7 +102,20 @@ function removeFilter(event) {
   byId("search").focus();
 }
 
+// The rows of a segment take the place of those of another.
+function showSegment(event) {
+  const button = event.target.closest("[data-segment]");
+  if (!button) return;
+  const others = state.filters.filter(({ scope }) => scope !== "segment");
+  state.filters = [...others, { scope: "segment", query: rows.segments.rules[Number(button.dataset.segment)] }];
+  showFilters();
+  refresh();
+  byId("rows").scrollIntoView({ behavior: prefersStillness() ? "auto" : "smooth", block: "start" });
+  byId("search").focus({ preventScroll: true });
+}
+
 function listen() {
+  byId("segments")?.addEventListener("click", showSegment);
   byId("tools").addEventListener("submit", (event) => {
     event.preventDefault();
     keepFilter();

@@ -1,4 +1,4 @@
-// One row in detail: from the root's impurity down to what is left at the leaf, and its own values.
+// One row in detail: from the impurity at the start (the root) down to what is left (at the leaf).
 
 const STEPS = 14;
 const STEP_LETTERS = 24;
@@ -23,7 +23,7 @@ function summarySentence(row, ranked) {
   const raised = ranked.filter((feature) => rows.value(row, feature) < 0);
   const sum = raised.reduce((total, feature) => total - rows.value(row, feature), 0);
   const start = rows.withUnit(rows.amount(rows.baseline[row]));
-  sentence.append(`At the root the ${rows.quantity} is ${start}. `);
+  sentence.append(`At the start the ${rows.quantity} is ${start}. `);
   if (isKnown) {
     const how = value < 0 ? "raised it most, by" : "removed most,";
     sentence.append(isolated(rows.names[largest]), ` ${how} ${rows.amount(Math.abs(value))}. `);
@@ -32,7 +32,7 @@ function summarySentence(row, ranked) {
     const which = raised.length === 1 ? "One feature raised it" : `${raised.length} features raised it`;
     sentence.append(`${which}, by ${rows.amount(sum)} in all. `);
   }
-  const end = rows.honest ? "Really left, as rows show that the trees have not seen" : "Left at the leaf";
+  const end = rows.honest ? "Really left, as rows show that the trees have not seen" : "Left at the end";
   sentence.append(`${end}: ${rows.withUnit(rows.amount(rows.residual[row]))}.`);
   return sentence;
 }
@@ -145,10 +145,10 @@ function waterfall(row, ranked) {
   const percent = (level) => ((level - low) / range) * 100;
   const lines = steps.map((step) => stepLine(row, step, percent));
   if (rows.hasLevels) {
-    lines.unshift(levelLine("at the root", rows.baseline[row], percent));
-    lines.push(levelLine(rows.honest ? "really left" : "left at the leaf", rows.residual[row], percent));
+    lines.unshift(levelLine("at the start", rows.baseline[row], percent));
+    lines.push(levelLine(rows.honest ? "really left" : "left at the end", rows.residual[row], percent));
   }
-  const what = rows.hasLevels ? "From root to leaf" : "Gain of each feature";
+  const what = rows.hasLevels ? "From the start to what is left" : "Gain of each feature";
   const label = rows.symbol ? `${what}, in ${rows.symbol}` : what;
   return element("ol", { class: "waterfall", "aria-label": label }, ...lines);
 }

@@ -39,20 +39,22 @@ function tableColumns() {
   if (rows.hasLevels) {
     columns.push({
       key: "residual",
-      title: `${rows.honest ? "really left" : "left at leaf"}${inUnit}`,
+      title: `${rows.honest ? "really left" : "left"}${inUnit}`,
       number: true,
+      power: rows.powerMark,
       value: (row) => rows.residual[row],
-      node: (row) => rows.amount(rows.residual[row]),
+      node: (row) => rows.bareAmount(rows.residual[row]),
     });
   }
   columns.push({
     key: "feature",
     title: [isolated(rows.shortName(state.feature, NAME_LETTERS)), ` (${valueTitle()})`],
     number: true,
+    power: rows.powerMark,
     value: (row) => rows.value(row, state.feature),
     node: (row) => {
       const value = rows.value(row, state.feature);
-      const amount = element("span", { class: moveWord(value) }, rows.amount(value));
+      const amount = element("span", { class: moveWord(value) }, rows.bareAmount(value));
       if (rows.direction) amount.append(pushArrow(rows.push(row, state.feature)));
       return amount;
     },
@@ -80,6 +82,7 @@ function searchTexts(scope, row) {
   if (scope === "row") return [rows.label.text(row)];
   if (scope === "left") return [rows.amount(rows.residual[row])];
   if (scope === "sure") return [percentText(rows.sure[row])];
+  if (scope === "segment") return [rows.segments.rules[rows.segments.code[row]]];
   if (scope === "target" || scope === "prediction") return [rows[scope].text(row)];
   if (scope !== "anywhere") return [rows.cells[Number(scope)].text(row)];
   return [rows.label, rows.target, rows.prediction, ...rows.cells].filter(Boolean).map((one) => one.text(row));
@@ -89,6 +92,7 @@ function searchTexts(scope, row) {
 function numberIn(scope, row) {
   if (scope === "left") return rows.residual[row];
   if (scope === "sure") return 100 * rows.sure[row];
+  if (scope === "segment") return NaN;
   const cells = { row: rows.label, target: rows.target, prediction: rows.prediction }[scope] ?? rows.cells[Number(scope)];
   return cells.isNumber ? (cells.at(row) ?? NaN) : NaN;
 }
@@ -118,10 +122,16 @@ function comparison(query) {
 function found(row, query, scope) {
   const compares = scope === "anywhere" ? null : comparison(query);
   if (compares) return compares(numberIn(scope, row));
+  // The whole rule of a segment means this one, and not another that begins in the same way.
+  const isRule = scope === "segment" && rows.segments.rules.some((rule) => asQuery(rule) === query);
+  if (isRule) return asQuery(searchTexts(scope, row)[0]) === query;
   const number = scope !== "anywhere" && query !== "" && !Number.isNaN(Number(query));
   return searchTexts(scope, row).some((text) => {
     const plain = text.replace("−", "-").toLowerCase();
-    return number && !Number.isNaN(Number(plain)) ? Number(plain) === Number(query) : plain.includes(query);
+    // Thousands are set apart on the page, and hardly in what is searched for.
+    const joined = /^-?[\d,.]+$/.test(plain) ? plain.replaceAll(",", "") : plain;
+    if (number && !Number.isNaN(Number(joined))) return Number(joined) === Number(query);
+    return plain.includes(query) || joined.includes(query);
   });
 }
 
@@ -144,7 +154,7 @@ function headCell(one) {
   const direction = state.descending ? "descending" : "ascending";
   const classes = [one.number ? "number" : "", one.class ?? ""].join(" ").trim();
   const attributes = { scope: "col", class: classes || null, "aria-sort": active ? direction : "none" };
-  const button = element("button", { type: "button", "data-sort": one.key }, ...[one.title].flat());
+  const button = element("button", { type: "button", "data-sort": one.key }, ...[one.title].flat(), one.power ? ` ${one.power}` : "");
   return element("th", attributes, button);
 }
 

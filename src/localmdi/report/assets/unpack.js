@@ -24,6 +24,7 @@ class Column {
     this.isNumber = encoded.kind === "number";
     this.levels = encoded.levels ?? null;
     this.entries = unpack(encoded.levels ? encoded.codes : encoded.array);
+    this.isWhole = encoded.whole !== false;
   }
 
   at(row) {
@@ -35,7 +36,7 @@ class Column {
   text(row) {
     const value = this.at(row);
     if (value === null) return "missing";
-    return this.isNumber ? numberText(value, 5) : value;
+    return this.isNumber ? numberText(value, 5, this.isWhole) : value;
   }
 
   node(row) {
@@ -68,6 +69,8 @@ class Rows {
     this.classes = packed.classes;
     this.pairs = packed.pairs;
     this.pairSteps = packed.pairs ? unpack(packed.pairs.values.steps) : null;
+    // The rule that holds for each row, of those that the card of segments lists.
+    this.segments = packed.segments ? { rules: packed.segments.rules, code: unpack(packed.segments.code) } : null;
     this.nHidden = packed.n_hidden;
     this.hidden = packed.hidden ? unpack(packed.hidden) : null;
     this.scale = packed.values.scale;
@@ -119,6 +122,15 @@ class Rows {
   amount(number, more = 0) {
     const text = amountText(number / 10 ** this.power, this.decimals + more);
     return this.power && Number.isFinite(number) ? `${text} × ${powerText(10 ** this.power).slice(4)}` : text;
+  }
+
+  // The same in a table, whose head names the power of ten once.
+  bareAmount(number) {
+    return amountText(number / 10 ** this.power, this.decimals);
+  }
+
+  get powerMark() {
+    return this.power ? `× ${powerText(10 ** this.power).slice(4)}` : "";
   }
 
   // A unit without a symbol, variance say, is named once and not behind every number.
