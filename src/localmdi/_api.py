@@ -14,6 +14,7 @@ from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.credit import credit_of, impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance import (
+    changes_of_target,
     decompose,
     explain_classes,
     follow_prediction,
@@ -23,7 +24,7 @@ from localmdi.importance import (
 from localmdi.infinite import measure_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from localmdi.forest import Forest
     from localmdi.forest.packing import LeafBlock
@@ -318,9 +319,17 @@ def _agreeing(
     return candidates[0]
 
 
+@overload
 def saabas(
-    model: FittedModel, X: RowsLike, *, n_jobs: int | None = None
-) -> FloatArray | list[FloatArray]:
+    model: FittedModel, X: RowsLike, *, target: None = None, n_jobs: int | None = None
+) -> FloatArray | list[FloatArray]: ...
+@overload
+def saabas(
+    model: FittedModel, X: RowsLike, *, target: Hashable, n_jobs: int | None = None
+) -> LocalImportance: ...
+def saabas(
+    model: FittedModel, X: RowsLike, *, target: Hashable = None, n_jobs: int | None = None
+) -> FloatArray | list[FloatArray] | LocalImportance:
     """Split each row's prediction by feature, along the same paths (Saabas' method).
 
     The values of a row add up to its prediction minus the mean value at the roots.
@@ -331,14 +340,18 @@ def saabas(
         See `as_forest`.
     X : array, SciPy sparse matrix, or pandas, polars or pyarrow table
         The rows.
+    target : class label, int or None
+        One class, or the place of one target of a regressor: its part alone is returned, as a
+        result that every display accepts.
     n_jobs : int or None
         As in `local_mdi`.
 
     Returns
     -------
-    ndarray of shape (n_rows, n_features, n_outputs)
+    ndarray of shape (n_rows, n_features, n_outputs), or LocalImportance with `target`
         The last axis holds the classes of a classifier or the targets of a regressor; boosting
         decomposes the raw score. A multi-output classifier gives a list, one array per target.
+        A result has the measure "saabas", and ``prediction`` is what the values lead to.
 
     Examples
     --------
@@ -350,13 +363,23 @@ def saabas(
     >>> moves = saabas(model, X)
     >>> bool(np.allclose(1 / 3 + moves.sum(axis=1), model.predict_proba(X)))
     True
+    >>> saabas(model, X, target=2).plot.beeswarm().ax_.get_xlabel()
+    'change of the prediction'
     """
     adapted = adapt(model, values=True)
     reader = ModelRows(adapted)
     packing = Packing(adapted.forest)
-    moves = prediction_paths(
-        packing, reader.read(X), rules=reader.rules, n_threads=count_threads(n_jobs)
-    )
+    rows = reader.read(X)
+    if target is not None:
+        return changes_of_target(
+            packing,
+            rows,
+            target=target,
+            labels=getattr(model, "classes_", None),
+            rules=reader.rules,
+            n_threads=count_threads(n_jobs),
+        )
+    moves = prediction_paths(packing, rows, rules=reader.rules, n_threads=count_threads(n_jobs))
     classes = adapted.forest.classes
     if classes is None or len(classes) == 1:
         return moves

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from localmdi.typing import FloatArray, Measure
+    from localmdi.typing import FloatArray, ResultMeasure
 
 __all__ = ["CRITERIA", "UNITS", "Criterion", "Unit", "criterion_names", "find_criterion", "unit_of"]
 
@@ -50,7 +50,7 @@ class Unit:
         """
         return f"{self.quantity} ({self.symbol})" if self.symbol else self.quantity
 
-    def value_label(self, measure: Measure, *, honest: bool) -> str:
+    def value_label(self, measure: ResultMeasure, *, honest: bool) -> str:
         """Return what the value of a feature is, for an axis.
 
         Examples
@@ -60,7 +60,9 @@ class Unit:
         >>> UNITS["gini"].value_label("gain", honest=False)
         'gain'
         """
-        what = f"{self.quantity} removed" if measure == "drop" else "gain"
+        what = {"drop": f"{self.quantity} removed", "saabas": f"change of the {self.quantity}"}.get(
+            measure, "gain"
+        )
         where = " on unseen rows" if honest else ""
         return f"{what}{where} ({self.symbol})" if self.symbol else f"{what}{where}"
 
@@ -168,10 +170,11 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
             Unit("poisson", "Poisson deviance"),
             Unit("loss", "training loss"),
             Unit("share", "share of the total"),
+            Unit("prediction", "prediction"),
         )
     }
 )
-"""All units; "share" is that of normalised importances."""
+"""All units; "share" is that of normalised importances, "prediction" that of Saabas' values."""
 
 _BY_NAME = MappingProxyType(
     {name: criterion for criterion in CRITERIA for name in (criterion.name, *criterion.aliases)}

@@ -19,6 +19,7 @@ __all__ = [
     "MaxFeatures",
     "Measure",
     "Names",
+    "ResultMeasure",
     "RowsLike",
 ]
 
@@ -28,6 +29,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
+ResultMeasure: TypeAlias = Literal["drop", "gain", "saabas"]
 ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample", "refits"]
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import localmdi as lm
@@ -86,3 +89,82 @@ def test_equals_the_oracle_and_needs_values():
     assert np.array_equal(
         lm.saabas(lm.as_forest(model), X_CLASS), lm.saabas(model, X_CLASS, n_jobs=2)
     )
+
+
+class TestOneTarget:
+    """``saabas(..., target=...)``: a result for the displays."""
+
+    @staticmethod
+    def classes():
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        return X, np.array(["a", "b", "c"])[y]
+
+    def test_is_the_part_of_a_class(self):
+        X, y = self.classes()
+        model = ExtraTreesClassifier(20, max_depth=3, random_state=0).fit(X, y)
+        result = lm.saabas(model, X, target="b")
+        np.testing.assert_array_equal(result.values, lm.saabas(model, X)[:, :, 1])
+        np.testing.assert_allclose(result.prediction, model.predict_proba(X)[:, 1])
+        assert (result.measure, result.unit, result.frame_type) == (
+            "saabas",
+            "prediction",
+            "pandas",
+        )
+        assert result.feature_names == tuple(X)
+
+    @pytest.mark.parametrize(("target", "sign"), [("a", -1), ("b", 1)])
+    def test_two_classes_with_one_score(self, target, sign):
+        X, y = self.classes()
+        X, y = X[:100], y[:100]
+        model = HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+        result = lm.saabas(model, X, target=target)
+        np.testing.assert_allclose(result.prediction, sign * model.decision_function(X))
+        np.testing.assert_array_equal(result.values, sign * lm.saabas(model, X)[:, :, 0])
+
+    def test_a_score_for_each_class(self):
+        X, y = self.classes()
+        model = HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+        result = lm.saabas(model, X, target="c")
+        np.testing.assert_allclose(result.prediction, model.decision_function(X)[:, 2])
+
+    def test_a_target_of_a_regressor(self):
+        X, _ = self.classes()
+        model = RandomForestRegressor(10, random_state=0).fit(X, X.to_numpy()[:, :2])
+        result = lm.saabas(model, X, target=1)
+        np.testing.assert_allclose(result.prediction, model.predict(X)[:, 1])
+
+    def test_a_start_that_is_not_known_has_no_prediction(self):
+        X, y = load_iris(return_X_y=True)
+        start = LinearRegression().fit(X, y)
+        model = GradientBoostingRegressor(n_estimators=3, init=start).fit(X, y)
+        assert lm.saabas(model, X, target=0).prediction is None
+
+    def test_displays_and_files_take_it(self, tmp_path):
+        X, y = self.classes()
+        model = ExtraTreesClassifier(20, random_state=0).fit(X, y)
+        result = lm.saabas(model, X, target="b")
+        for display in (result.plot.beeswarm(), result.plot.bar()):
+            assert display.ax_.get_xlabel() == "change of the prediction"
+        assert result.plot.dependence("petal width (cm)").ax_.get_ylabel().startswith("change of")
+        result.plot.waterfall(60)
+        result.plot.heatmap()
+        result.save(tmp_path / "moves.lmdi")
+        loaded = lm.load_importance(tmp_path / "moves.lmdi")
+        assert loaded.measure == "saabas"
+        np.testing.assert_array_equal(loaded.values, result.values)
+
+    def test_a_report_shows_both_instead(self, tmp_path):
+        X, y = self.classes()
+        model = ExtraTreesClassifier(5, random_state=0).fit(X, y)
+        with pytest.raises(ValueError, match=r"Pass local_mdi\(model, X, direction=True\)"):
+            lm.write_report(lm.saabas(model, X, target="b"), tmp_path / "report.html")
+        lm.write_report(lm.local_mdi(model, X, direction=True), tmp_path / "report.html")
+
+    def test_errors(self):
+        X, y = self.classes()
+        model = ExtraTreesClassifier(5, random_state=0).fit(X, y)
+        with pytest.raises(ValueError, match=r"target must be one of \['a', 'b', 'c'\]; got 'd'"):
+            lm.saabas(model, X, target="d")
+        several = ExtraTreesClassifier(5, random_state=0).fit(X, np.column_stack([y, y]))
+        with pytest.raises(lm.exceptions.UnsupportedModelError, match="this one has 2 targets"):
+            lm.saabas(several, X, target="a")

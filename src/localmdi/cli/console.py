@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from localmdi.cli.explained import Summary
     from localmdi.cli.held_out import Trust
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import FloatArray, Measure
+    from localmdi.typing import FloatArray, ResultMeasure
 
 __all__ = [
     "Console",
@@ -244,7 +244,7 @@ def show_row(
     row: Mapping[str, Any],
     *,
     unit: str,
-    measure: Measure = "drop",
+    measure: ResultMeasure = "drop",
     honest: bool = False,
     most: int = 5,
 ) -> list[str]:

@@ -13,7 +13,7 @@ from localmdi.importance.honest import (
 )
 from localmdi.importance.local import LocalRequest, explain
 from localmdi.importance.path_pairs import PairIndex, PairRequest, explain_pairs
-from localmdi.importance.saabas import prediction_paths
+from localmdi.importance.saabas import changes_of_target, prediction_paths
 
 __all__ = [
     "HeldOut",
@@ -21,6 +21,7 @@ __all__ = [
     "LocalRequest",
     "PairIndex",
     "PairRequest",
+    "changes_of_target",
     "decompose",
     "explain",
     "explain_classes",

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import reprlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localmdi._text import count
+from localmdi.exceptions import UnsupportedModelError
+from localmdi.results import LocalImportance
+
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from localmdi._validation import RowRules, RowSource
+    from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
-__all__ = ["prediction_paths"]
+__all__ = ["changes_of_target", "prediction_paths"]
 
 
 def prediction_paths(
@@ -39,3 +47,56 @@ def prediction_paths(
             packing.rows(batch), value, forest.tree_scale, out[start:stop], n_threads
         )
     return out
+
+
+def changes_of_target(
+    packing: Packing,
+    rows: RowSource,
+    *,
+    target: Hashable,
+    labels: Any,
+    rules: RowRules,
+    n_threads: int,
+) -> LocalImportance:
+    """Return the changes of one class or target as a result.
+
+    `labels` are the classes of a classifier whose forest holds scores, or None.
+    """
+    forest = packing.forest
+    place, sign = _find_target(forest, target, labels=labels)
+    moves = prediction_paths(packing, rows, rules=rules, n_threads=n_threads)[:, :, place]
+    prediction = packing.predict(rows, rules, n_threads=n_threads)[:, place]
+    return LocalImportance(
+        np.ascontiguousarray(sign * moves),
+        unit="prediction",
+        feature_names=forest.names_for(rows.names),
+        n_trees=forest.n_trees,
+        data=rows.data,
+        row_labels=rows.row_labels,
+        frame_type=rows.frame_type,
+        groups=rows.groups,
+        measure="saabas",
+        # Boosting that starts from another model does not tell what it predicts.
+        prediction=None if np.isnan(prediction).all() else sign * prediction,
+    )
+
+
+def _find_target(forest: Forest, target: Hashable, *, labels: Any) -> tuple[int, float]:
+    """Return the place of a class or target among the values, and −1 if its score is turned."""
+    n_values = forest.statistic("value").shape[1]
+    if forest.classes is not None:
+        if len(forest.classes) > 1:
+            raise UnsupportedModelError(
+                "target must be a class of a model with one target; this one has "
+                f"{count(len(forest.classes), 'target')}. Leave target out and take one of the "
+                "arrays."
+            )
+        labels = forest.classes[0]
+    known = list(range(n_values)) if labels is None else np.asarray(labels).tolist()
+    if target not in known:
+        raise ValueError(
+            f"target must be one of {reprlib.repr(known)}; got {target!r}. Choose one of them."
+        )
+    place = known.index(target)
+    # Two classes may share one score, positive for the second.
+    return (0, 1.0 if place else -1.0) if n_values == 1 and len(known) == 2 else (place, 1.0)

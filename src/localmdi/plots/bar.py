@@ -26,7 +26,7 @@ from localmdi.results import ClassImportance, Comparison, GlobalImportance, Loca
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from localmdi.typing import BoolArray, ErrorOf, FloatArray, IntArray, Measure
+    from localmdi.typing import BoolArray, ErrorOf, FloatArray, IntArray, ResultMeasure
 
 __all__ = ["BarDisplay"]
 
@@ -55,7 +55,7 @@ class BarDisplay:
         Number of features that are not shown.
     others : float
         The sum of their values, of all rows.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -90,7 +90,7 @@ class BarDisplay:
     labels: tuple[str, ...] | None = None
     n_others: int = 0
     others: float = 0.0
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     error: ErrorOf = "trees"
     noise: BoolArray | None = None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray, IntArray, Measure
+    from localmdi.typing import FloatArray, IntArray, ResultMeasure
 
 __all__ = ["BeeswarmDisplay", "swarm"]
 
@@ -59,7 +59,7 @@ class BeeswarmDisplay:
         Where the row's value lies between the feature's low (0) and high (1) values; NaN: grey.
     n_rows, n_features : int
         The size of the whole result, of which this may be a part.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -88,7 +88,7 @@ class BeeswarmDisplay:
     level: FloatArray | None
     n_rows: int
     n_features: int
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)

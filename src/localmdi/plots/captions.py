@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from localmdi.results import InteractionImportance, LocalImportance, PairImportance
-    from localmdi.typing import Measure
+    from localmdi.typing import ResultMeasure
 
 __all__ = [
     "MINUS",
@@ -127,7 +127,7 @@ def impurity_label(unit: str) -> str:
     return plain(unit_of(unit).label)
 
 
-def value_label(unit: str, measure: Measure = "drop", *, honest: bool = False) -> str:
+def value_label(unit: str, measure: ResultMeasure = "drop", *, honest: bool = False) -> str:
     """Return what the value of a feature is, with the unit.
 
     Examples

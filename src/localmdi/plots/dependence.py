@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import ArrayLike, FloatArray, Measure
+    from localmdi.typing import ArrayLike, FloatArray, ResultMeasure
 
 __all__ = ["DependenceDisplay"]
 
@@ -62,7 +62,7 @@ class DependenceDisplay:
         The label of every row, told apart by colour and marker.
     n_rows : int or None
         Number of rows of the whole result, of which these may be a part.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -92,7 +92,7 @@ class DependenceDisplay:
     categories: tuple[str, ...] | None = None
     groups: Groups | None = None
     n_rows: int | None = None
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)

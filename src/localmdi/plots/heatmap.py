@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import ArrayLike, FloatArray, IntArray, Measure
+    from localmdi.typing import ArrayLike, FloatArray, IntArray, ResultMeasure
 
 __all__ = ["HeatmapDisplay", "similarity_order"]
 
@@ -64,7 +64,7 @@ class HeatmapDisplay:
         How the rows are ordered, in words.
     n_rows, n_features : int
         The size of the whole result, of which this may be a part.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -97,7 +97,7 @@ class HeatmapDisplay:
     order: str = ""
     n_rows: int
     n_features: int
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import FloatArray, Measure
+    from localmdi.typing import FloatArray, ResultMeasure
 
 __all__ = ["ImageDisplay"]
 
@@ -37,7 +37,7 @@ class ImageDisplay:
         Unit of the values.
     title : str
         Which row it is, or the mean over rows.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -67,7 +67,7 @@ class ImageDisplay:
     _: KW_ONLY
     unit: str
     title: str = ""
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     figure_: Any = field(default=None, init=False)
     ax_: Any = field(default=None, init=False)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.typing import FloatArray, IntArray, Measure
+    from localmdi.typing import FloatArray, IntArray, ResultMeasure
 
 __all__ = ["WaterfallDisplay"]
 
@@ -74,7 +74,7 @@ class WaterfallDisplay:
         How many steps, at the end, are not one feature.
     title : str
         Which row it is.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What the values are.
     honest : bool
         Whether they were measured on rows that the trees have not seen.
@@ -114,7 +114,7 @@ class WaterfallDisplay:
     data: tuple[str, ...] | None = None
     n_more: int = 0
     title: str = ""
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     direction: FloatArray | None = None
     predicts_classes: bool | None = None

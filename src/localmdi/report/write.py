@@ -213,6 +213,11 @@ def _check_request(request: Request) -> Request:
             f"a report needs at least one row and one feature; got shape {result.shape}. "
             "Explain some rows first."
         )
+    if result.measure == "saabas":
+        raise ValueError(
+            "a report tells how much each feature told, not how it moved the prediction; got a "
+            "result of saabas. Pass local_mdi(model, X, direction=True), whose report shows both."
+        )
     _check_global(request.global_importance, result)
     for also in (request.by_class, request.pairs):
         if also is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from localmdi._text import count
-from localmdi.typing import ErrorOf, Measure
+from localmdi.typing import ErrorOf, ResultMeasure
 
 if TYPE_CHECKING:
     from localmdi.results.local import LocalImportance
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Matrix",
-    "Measure",
     "as_choice",
     "as_count",
     "as_flag",
@@ -146,7 +145,7 @@ def check_measure(fields: Mapping[str, Any]) -> dict[str, Any]:
         "feature_names": as_names(fields["feature_names"]),
         "unit": as_text("unit", fields["unit"]),
         "n_trees": as_count("n_trees", fields["n_trees"]),
-        "measure": as_choice("measure", fields["measure"], choices=get_args(Measure)),
+        "measure": as_choice("measure", fields["measure"], choices=get_args(ResultMeasure)),
         "honest": as_flag("honest", fields["honest"]),
         "error": as_choice("error", fields["error"], choices=get_args(ErrorOf)),
         "note": None if fields["note"] is None else as_text("note", fields["note"]),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ErrorOf,
         FloatArray,
         IntArray,
-        Measure,
+        ResultMeasure,
     )
 
 __all__ = ["GlobalImportance", "mean_by_label", "mean_of_rows"]
@@ -59,7 +59,7 @@ class GlobalImportance(Shown):
         Number, or total weight, of the rows behind the values; `merge` weighs by it.
     baseline : float or None
         Mean impurity at the root, of which the values are parts; None if they are not.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         As for `LocalImportance`.
     honest : bool
         As for `LocalImportance`.
@@ -87,7 +87,7 @@ class GlobalImportance(Shown):
     standard_error: FloatArray | None = None
     weight: float = 1.0
     baseline: float | None = None
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     error: ErrorOf = "trees"
     note: str | None = None

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ArrayLike,
         ErrorOf,
         FloatArray,
-        Measure,
+        ResultMeasure,
         RowsLike,
     )
 
@@ -95,12 +95,12 @@ class LocalImportance(Questions, Shown):
         Type of the explained frame; None for arrays.
     method : str or None
         How the values were computed, where there is a choice.
-    measure : {"drop", "gain"}
+    measure : {"drop", "gain", "saabas"}
         What a split credits to its feature. "drop": the drop of the impurity from the node to the
         child that the row enters (Definition 1 of the paper). "gain": the divergence between the
         distributions of child and node, which is never negative (Kullback-Leibler for entropy,
         squared distance for Gini, squared difference of means for variance). Both have the same
-        mean over the training rows.
+        mean over the training rows. "saabas": how the prediction moved, from `saabas`.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
     error : {"trees", "labels", "both", "sample", "refits"}
@@ -143,7 +143,7 @@ class LocalImportance(Questions, Shown):
     row_labels: Any = None
     frame_type: FrameType = None
     method: str | None = None
-    measure: Measure = "drop"
+    measure: ResultMeasure = "drop"
     honest: bool = False
     error: ErrorOf = "trees"
     note: str | None = None
