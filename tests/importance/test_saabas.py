@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import localmdi as lm
 import oracles
 from importance.models import X_CLASS, X_VALUE, Y_CLASS, Y_VALUE, trees_of
+from localmdi.report import write_report
 
 
 @pytest.mark.parametrize(
@@ -157,8 +158,8 @@ class TestOneTarget:
         X, y = self.classes()
         model = ExtraTreesClassifier(5, random_state=0).fit(X, y)
         with pytest.raises(ValueError, match=r"Pass local_mdi\(model, X, direction=True\)"):
-            lm.write_report(lm.saabas(model, X, target="b"), tmp_path / "report.html")
-        lm.write_report(lm.local_mdi(model, X, direction=True), tmp_path / "report.html")
+            write_report(lm.saabas(model, X, target="b"), tmp_path / "report.html")
+        write_report(lm.local_mdi(model, X, direction=True), tmp_path / "report.html")
 
     def test_errors(self):
         X, y = self.classes()
