@@ -149,7 +149,9 @@ def _woodelf(model: Any) -> list[Peer]:
     explainer = WoodelfExplainer(model)
     return [
         Peer(
-            "woodelf_explainer", "TreeSHAP", lambda rows: explainer.shap_values(pd.DataFrame(rows))
+            "woodelf_explainer",
+            "TreeSHAP",
+            lambda rows: explainer.shap_values(pd.DataFrame(rows), verbose=False),
         )
     ]
 

@@ -194,13 +194,13 @@ def test_estimators_have_scikit_learns_html():
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [lm.RandomizedForestClassifier(5, random_state=0), lm.RandomizedForestRegressor(5)],
+    "kind",
+    [lm.RandomizedForestClassifier, lm.RandomizedForestRegressor],
     ids=["classes", "numbers"],
 )
-def test_fitted_estimators_show_bars_below_the_diagram(estimator):
+def test_fitted_estimators_show_bars_below_the_diagram(kind):
     X = pd.DataFrame({"age": [20.0, 30.0, 60.0, 70.0], "<dose>": [1.0, 2.0, 1.0, 2.0]})
-    estimator.fit(X, [0, 0, 1, 1])
+    estimator = kind(5, random_state=0).fit(X, [0, 0, 1, 1])
     bars = estimator.local_importances_._repr_html_()
     assert "&lt;dose&gt;" in bars
     assert estimator._repr_html_().endswith(bars)
