@@ -118,8 +118,7 @@ try:
     {call}
 except KeyboardInterrupt:
     wall, work = time.monotonic() - sent[0][0], time.process_time() - sent[0][1]
-    # A busy machine stretches the time on the clock, not the work that is still done.
-    print(min(wall, work), flush=True)
+    print(wall, work, flush=True)
     raise
 """
 CALLS = {
@@ -139,6 +138,9 @@ def test_ctrl_c_stops_a_long_call(call):
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert done.stdout, "the call was not long enough"
-    assert float(done.stdout) < 1
+    wall, work = map(float, done.stdout.split())
+    assert wall < 3, f"took {wall:.1f} s"
+    # A busy machine stretches the time on the clock, not the work that is still done.
+    assert min(wall, work) < 1
     assert "KeyboardInterrupt" in done.stderr
     assert done.returncode != 0

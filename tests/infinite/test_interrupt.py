@@ -34,9 +34,7 @@ def test_keyboard_interrupt(kernel):
     }
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    start = time.monotonic(), time.process_time()
+    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         calls[kernel]()
-    wall, work = time.monotonic() - start[0], time.process_time() - start[1]
-    # A busy machine stretches the time on the clock, not the work that is still done.
-    assert min(wall, work) < 1.5
+    assert time.perf_counter() - start < 1.5
