@@ -84,7 +84,9 @@ def _run(copy: Copy) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     command += ["--cov", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", "-n", "2"]
     command += ["-p", "mutants.test_choice", *TESTS]
-    subprocess.run(command, cwd=copy.root, env=copy.environment, check=False)
+    done = subprocess.run(command, cwd=copy.root, env=copy.environment, check=False)
+    if done.returncode:
+        sys.exit("the tests must pass before anything is changed")
 
 
 def _lines(copy: Copy) -> dict[str, dict[str, list[str]]]:
@@ -108,7 +110,6 @@ def _names(contexts: list[str]) -> set[str]:
 
 
 def _seconds(copy: Copy) -> dict[str, float]:
-    """Return the tests that pass: others would kill every mutant."""
     return json.loads((copy.root / "seconds.json").read_text(encoding="utf-8"))
 
 
