@@ -92,7 +92,9 @@ def _find_target(forest: Forest, target: Hashable, *, labels: Any) -> tuple[int,
                 "arrays."
             )
         labels = forest.classes[0]
-    known = list(range(n_values)) if labels is None else np.asarray(labels).tolist()
+    known = [] if labels is None else np.asarray(labels).tolist()
+    if (len(known), n_values) != (2, 1) and len(known) != n_values:
+        known = list(range(n_values))
     if target not in known:
         raise ValueError(
             f"target must be one of {reprlib.repr(known)}; got {target!r}. Choose one of them."
