@@ -91,7 +91,7 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     n_rows, rows = count(len(comparison), "row").split(" ")
     n_features, *shared = count(len(comparison.feature_names), "shared feature").split(" ")
     found = [(f"{rows} compared", n_rows), (" ".join(shared), n_features)]
-    correlation = _mean_correlation(comparison)
+    correlation = comparison.mean_row_correlation
     if np.isfinite(correlation):
         found.append(("mean rank correlation of the rows' values", _two_digits(correlation)))
     if len(comparison.feature_names) > 1 and len(comparison):
@@ -101,7 +101,7 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _verdict(comparison: Comparison) -> str:
     """Return in one sentence how far the two agree."""
-    correlation = _mean_correlation(comparison)
+    correlation = comparison.mean_row_correlation
     if not np.isfinite(correlation):
         return "There is too little to compare: a row needs two features with different values."
     words = next((text for least, text in _ALIKE if correlation >= least), "different stories")
@@ -110,11 +110,6 @@ def _verdict(comparison: Comparison) -> str:
         f"{_two_digits(correlation)} on average, where 1 is the same order, 0 no relation and "
         "\N{MINUS SIGN}1 the reverse."
     )
-
-
-def _mean_correlation(comparison: Comparison) -> float:
-    known = comparison.row_correlation[np.isfinite(comparison.row_correlation)]
-    return float(known.mean()) if len(known) else float("nan")
 
 
 def _two_digits(number: float) -> str:

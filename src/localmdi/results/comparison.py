@@ -114,6 +114,12 @@ class Comparison:
         first, second = dense(self.first.values), dense(self.second.values)
         return row_correlation(first, second, method="spearman")
 
+    @property
+    def mean_row_correlation(self) -> float:
+        """The mean of `row_correlation` over the rows that have one; NaN if none has."""
+        known = self.row_correlation[np.isfinite(self.row_correlation)]
+        return float(known.mean()) if len(known) else float("nan")
+
     @cached_property
     def feature_correlation(self) -> FloatArray:
         """Rank correlation over the rows, for every feature; NaN where one side is constant."""
@@ -365,9 +371,9 @@ def _describe(comparison: Comparison) -> str:
         units = f"in {first.unit} and {second.unit}, so that only orders are compared"
     shared = count(n_features, "shared feature")
     lines = [f"Comparison: {count(n_rows, 'row')}, {shared}, {units}"]
-    known = comparison.row_correlation[np.isfinite(comparison.row_correlation)]
-    if len(known):
-        lines.append(f"  mean rank correlation of the rows' values {known.mean():.2f}")
+    correlation = comparison.mean_row_correlation
+    if np.isfinite(correlation):
+        lines.append(f"  mean rank correlation of the rows' values {correlation:.2f}")
     if n_rows and n_features > 1:
         share = f"{100 * comparison.same_top:.0f} %"
         lines.append(f"  the same largest feature in {share} of the rows")

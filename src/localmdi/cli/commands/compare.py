@@ -161,14 +161,14 @@ def _describe(comparison: Comparison, settings: CompareSettings) -> dict[str, An
     """Return what ``--json`` prints."""
     import numpy as np
 
-    known = comparison.row_correlation[np.isfinite(comparison.row_correlation)]
+    correlation = comparison.mean_row_correlation
     return {
         "first": str(settings.first),
         "second": str(settings.second),
         "names": comparison.names,
         "rows": len(comparison),
         "unit": comparison.unit,
-        "mean_row_correlation": float(known.mean()) if len(known) else None,
+        "mean_row_correlation": correlation if np.isfinite(correlation) else None,
         "same_largest_feature": comparison.same_top,
         "features": _features(comparison).to_pylist(),
         "changed_rows": comparison.rows(settings.show).to_pylist() if settings.show else [],
