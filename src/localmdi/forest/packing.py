@@ -73,6 +73,11 @@ class Packing:
         return float(forest.tree_weight @ root / forest.tree_weight.sum())
 
     @cached_property
+    def default_names(self) -> tuple[str, ...]:
+        """The names of the features where X has none, made once for rows that come one by one."""
+        return self.forest.names_for(None)
+
+    @cached_property
     def _refused(self) -> BoolArray:
         forest = self.forest
         refused = np.zeros(forest.n_features, dtype=bool)

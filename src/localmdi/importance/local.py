@@ -76,7 +76,8 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
     step = max(1024, shape[0] // 100) if request.progress else None
     with progress_bar(request.progress, shape[0], unit="row") as advance:
         for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
-            part = _writable_part(values, start, stop=stop)
+            view = np.asarray(values[start:stop])
+            part = view if view.flags.c_contiguous and view.flags.aligned else np.empty(view.shape)
             packing.kernel.local_mdi(
                 packing.rows(batch),
                 part,
@@ -84,8 +85,8 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
                 None if error is None else error[start:stop],
                 request.n_threads,
             )
-            if not np.shares_memory(part, values):
-                values[start:stop] = part
+            if part is not view:
+                view[...] = part
             advance(stop - start)
     return _result(packing, rows, values=values, residual=residual, standard_error=error)
 
@@ -117,7 +118,7 @@ def _result(
         baseline=packing.baseline,
         residual=residual if credit.telescopes else None,
         unit=credit.unit,
-        feature_names=forest.names_for(rows.names),
+        feature_names=forest.names_for(rows.names) if rows.names else packing.default_names,
         n_trees=forest.n_trees,
         data=rows.data,
         row_labels=rows.row_labels,
@@ -147,9 +148,3 @@ def _check_out(out: Any, shape: tuple[int, int], *, rows: RowSource) -> FloatArr
             "Pass an array of its own."
         )
     return np.asarray(out)
-
-
-def _writable_part(values: FloatArray, start: int, *, stop: int) -> FloatArray:
-    """Return rows start..stop to write to: a view where the kernel can, else a new table."""
-    part = np.asarray(values[start:stop])
-    return part if part.flags.c_contiguous and part.flags.aligned else np.empty(part.shape)

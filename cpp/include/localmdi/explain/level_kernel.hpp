@@ -39,6 +39,7 @@ using forest::kLeaf;
 using forest::kSlack;
 using forest::PackedForest;
 using forest::PackedNode;
+using forest::prefetch_node;
 using forest::RowId;
 
 // Only for forests of ordered splits, and for at most kMaxTile rows.
@@ -157,7 +158,7 @@ private:
                 const Walker at = walkers[i];
                 const PackedNode<Value>& node = nodes[at.node];
                 const std::uint32_t next = node.child + (goes_first(node, *value(at)) ? 0u : 1u);
-                LOCALMDI_PREFETCH(nodes + next);
+                prefetch_node(forest_, next);
                 // Written to both places, because no predictor knows where the path ends.
                 const bool ends = node.split & kLeaf;
                 *end = at;

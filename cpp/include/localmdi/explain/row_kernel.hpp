@@ -3,8 +3,8 @@
 //
 // Why: one row through one tree is a chain of cache misses, each of which must end before the next
 // can begin. In 32 trees there are 32 such chains, and the processor can wait for several at once:
-// all trees take their first step, then all their second, and so on. A leaf leads to itself, so a
-// row that has arrived stays, without a branch, until the longest of the 32 paths ends.
+// all trees take their first step, then all their second, and so on. Trees whose path has ended
+// leave the list of those that go on, without a branch, because no predictor knows where it ends.
 //
 // The nodes are written down first and added up after, tree by tree: the sink must see the trees in
 // their order.
@@ -21,10 +21,13 @@
 
 namespace localmdi::explain {
 
+using forest::goes_first;
 using forest::kFeatureMask;
+using forest::kLeaf;
 using forest::next_node;
 using forest::PackedForest;
 using forest::PackedNode;
+using forest::prefetch_node;
 
 template <class Value>
 class PathWalker {
@@ -38,40 +41,64 @@ public:
     void run(std::size_t first, std::size_t last, const Value* x, Visit visit) {
         for (; first < last; first += kTrees) {
             const std::size_t n = std::min(kTrees, last - first);
-            walk(first, n, x);
-            for (std::size_t k = 0; k < n; ++k)
-                visit(first + k,
-                      std::span<const std::uint32_t>(&visited_[k * stride_], n_splits_[k] + 1));
+            if (forest_.ordered()) walk(first, n, [&](std::uint32_t at) { return step(at, x); });
+            else walk(first, n, [&](std::uint32_t at) { return any_step(at, x); });
+            for (std::size_t k = 0; k < n; ++k) visit(first + k, path(k));
         }
     }
 
 private:
     static constexpr std::size_t kTrees = 32;
 
-    void walk(std::size_t first, std::size_t n, const Value* x) {
+    std::span<const std::uint32_t> path(std::size_t k) const {
+        return {&visited_[k * stride_], n_visited_[k]};
+    }
+
+    // The node that follows, and whether the row ends at `at` instead.
+    struct Step {
+        std::uint32_t next;
+        bool ends;
+    };
+    Step step(std::uint32_t at, const Value* x) const {
+        const PackedNode<Value>& node = forest_.nodes[at];
+        return {node.child + (goes_first(node, x[node.split & kFeatureMask]) ? 0u : 1u),
+                (node.split & kLeaf) != 0};
+    }
+    Step any_step(std::uint32_t at, const Value* x) const {
+        const std::uint32_t f = forest_.nodes[at].split & kFeatureMask;
+        const std::uint32_t next = next_node(forest_, at, x[f]);
+        return {next, next == at || (forest_.nodes[at].split & kLeaf)};
+    }
+
+    template <class TakeStep>
+    void walk(std::size_t first, std::size_t n, TakeStep take_step) {
         std::array<std::uint32_t, kTrees> at;
-        for (std::size_t k = 0; k < n; ++k) at[k] = forest_.root[first + k];
-        n_splits_.fill(0);
-        for (bool walking = true; walking;) {
-            walking = false;
-            for (std::size_t k = 0; k < n; ++k) {
-                const PackedNode<Value>& node = forest_.nodes[at[k]];
-                visited_[k * stride_ + n_splits_[k]] = at[k];
-                const std::uint32_t next = next_node(forest_, at[k], x[node.split & kFeatureMask]);
-                const bool moves = next != at[k];
-                n_splits_[k] += moves;
-                walking |= moves;
-                at[k] = next;
-                LOCALMDI_PREFETCH(&forest_.nodes[next]);
-                LOCALMDI_PREFETCH(&forest_.remainder[node.end]);
+        std::array<std::uint32_t, kTrees> walking;
+        for (std::uint32_t k = 0; k < n; ++k) {
+            walking[k] = k;
+            at[k] = forest_.root[first + k];
+        }
+        for (std::size_t depth = 0; n > 0; ++depth) {
+            std::size_t n_left = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::uint32_t k = walking[i];
+                const Step taken = take_step(at[k]);
+                prefetch_node(forest_, taken.next);
+                LOCALMDI_PREFETCH(&forest_.remainder[forest_.nodes[at[k]].end]);
+                visited_[k * stride_ + depth] = at[k];
+                n_visited_[k] = depth + 1;
+                at[k] = taken.next;
+                walking[n_left] = k;
+                n_left += !taken.ends;
             }
+            n = n_left;
         }
     }
 
     const PackedForest<Value>& forest_;
     std::size_t stride_;
     std::vector<std::uint32_t> visited_;
-    std::array<std::size_t, kTrees> n_splits_{};
+    std::array<std::size_t, kTrees> n_visited_{};
 };
 
 // Local MDI of one row at a time.

@@ -25,6 +25,7 @@
 #include "localmdi/forest/forest_view.hpp"
 #include "localmdi/forest/symmetric_form.hpp"
 #include "localmdi/support/large_vector.hpp"
+#include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::forest {
 
@@ -76,6 +77,15 @@ struct PackedForest {
     std::size_t n_trees() const { return root.size() - 1; }
     bool ordered() const { return unordered.empty(); }
 };
+
+// Asks for a node. Nodes are not aligned to cache lines: one of four begins in one and ends in the
+// next.
+template <class Value>
+inline void prefetch_node(const PackedForest<Value>& forest, std::uint32_t node) {
+    const PackedNode<Value>* const place = forest.nodes.data() + node;
+    LOCALMDI_PREFETCH(&place->credit);
+    LOCALMDI_PREFETCH(&place->end);
+}
 
 // Throws std::length_error when the forest does not fit 32-bit packed indices.
 template <class Value>
