@@ -19,7 +19,8 @@ public:
     static std::size_t capacity(const PackedForest<Value>& forest, const Rows<Value>& rows,
                                 const Run& run) {
         constexpr std::size_t kRows = 512;
-        return std::min(kRows, tile_capacity(rows.n_rows, forest.n_features, run.n_threads, false));
+        return std::min(kRows, tile_capacity(rows.n_rows, forest.n_features * sizeof(double),
+                                             run.n_threads, false));
     }
 
     BySymmetry(const PackedForest<Value>& forest, std::size_t capacity)

@@ -22,13 +22,12 @@ inline constexpr std::size_t kFewRows = 64;
 // With more nodes than this in a tree, few rows of a tile share one.
 inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
 
-// A tile's results should stay in the cache while all trees pass over them; large trees rather
-// want many rows.
-inline std::size_t tile_capacity(std::size_t n_rows, std::size_t n_features, std::size_t n_threads,
+// A tile's results, of row_bytes each, should stay in the cache while all trees pass over them;
+// large trees rather want many rows.
+inline std::size_t tile_capacity(std::size_t n_rows, std::size_t row_bytes, std::size_t n_threads,
                                  bool large_trees) {
     const std::size_t bytes = std::size_t{1} << (large_trees ? 23 : 22);
-    const std::size_t fits =
-        std::clamp<std::size_t>(bytes / sizeof(double) / n_features, 64, 16384);
+    const std::size_t fits = std::clamp<std::size_t>(bytes / row_bytes, 64, 16384);
     const std::size_t share = (n_rows + n_threads - 1) / std::max<std::size_t>(n_threads, 1);
     return std::max<std::size_t>(std::min(fits, share), 1);
 }
@@ -104,6 +103,13 @@ private:
     Kernel kernel_;
 };
 
+// What a sink keeps of a row and feature, if it does not say otherwise: a sum.
+template <class Sink>
+constexpr std::size_t bytes_per_value() {
+    if constexpr (requires { Sink::kBytesPerValue; }) return Sink::kBytesPerValue;
+    else return sizeof(double);
+}
+
 // Runs all trees of the range over the rows, tile by tile: make_sink(first row, n) before, and
 // finish(sink, first row, n) after the trees.
 template <class Value, class MakeSink, class Finish>
@@ -112,8 +118,9 @@ void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, T
     const bool large_trees =
         forest.ordered() &&
         forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1) >= kLargeTree;
-    const std::size_t capacity =
-        tile_capacity(rows.n_rows, forest.n_features, run.n_threads, large_trees);
+    using Sink = decltype(make_sink(std::size_t{}, std::size_t{}));
+    const std::size_t capacity = tile_capacity(
+        rows.n_rows, forest.n_features * bytes_per_value<Sink>(), run.n_threads, large_trees);
     const auto run_by = [&]<class Way>(std::type_identity<Way>) {
         support::parallel_for(
             (rows.n_rows + capacity - 1) / capacity, run.n_threads, interrupt, [&] {

@@ -1,6 +1,7 @@
 // What becomes of one tree's importances of a row: the place where they enter a result.
 // A sink sees the trees in index order, whatever the number of threads, tiles or rows. It says with
-// kNeedsPath whether it reads `path`, which costs the kernels a little.
+// kNeedsPath whether it reads `path`, which costs the kernels a little, and with kBytesPerValue how
+// much it keeps of a row and feature if that is more than a sum.
 //
 // That order must stay. Floating-point addition is not associative: with trees 0, 1, 2, … added in
 // the same order for every row, a row alone gets the same bits as among a million, on one thread or
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "localmdi/support/large_vector.hpp"
 #include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::explain {
@@ -135,6 +137,7 @@ private:
 class SpreadSink {
 public:
     static constexpr bool kNeedsPath = true;
+    static constexpr std::size_t kBytesPerValue = 4 * sizeof(double);  // of Moments
 
     SpreadSink(double* residual, std::size_t n_rows, std::size_t n_features,
                std::span<const double> tree_weight)
@@ -181,7 +184,7 @@ public:
     }
 
 private:
-    struct alignas(4 * sizeof(double)) Moments {
+    struct alignas(kBytesPerValue) Moments {
         double sum = 0, seen = 0, square = 0, shift = 0;
 
         // Σw(x − mean)² over all trees, those included that have not been seen.
@@ -196,7 +199,7 @@ private:
     double* residual_;
     std::size_t n_features_;
     std::span<const double> tree_weight_;
-    std::vector<Moments> moments_;
+    support::LargeVector<Moments> moments_;
 };
 
 // The sum for one row at a time, kept only where a path has been: for more features than fit a
