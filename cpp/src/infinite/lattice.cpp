@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <cmath>
+#include <span>
 #include <type_traits>
 
+#include "localmdi/infinite/group_counts.hpp"
 #include "localmdi/infinite/subset_walk.hpp"
 
 namespace localmdi::infinite {
@@ -23,6 +25,7 @@ public:
           sums_(p_, pairs),
           choose_(p_),
           blocks_(masks),
+          groups_(masks, std::max<std::size_t>(low_bits_, GroupCounts::kGroupBits)),
           low_sums_((p_ - low_bits_ + 1) << low_bits_, 0.0) {
         std::vector<double> slots(masks.n_slots, 0.0);
         masks.add_row(masks.copies, slots.data());
@@ -58,19 +61,11 @@ public:
 
     void add_block(const std::vector<std::uint32_t>& rows, std::uint64_t known) {
         interrupt_.check();
-        blocks_.find_present(rows);
-        if (masks_.small_counts) {
-            blocks_.count(rows, small_counts_);
-            fill_small_block<1>();
-        } else {
-            blocks_.count(rows, counts_);
-            fill_block(counts_.data(), blocks_.width(), blocks_.width());
-        }
         const auto size = static_cast<std::size_t>(std::popcount(known));
-        double* const kept = low_sums_.data() + (size << low_bits_);
-        for (std::size_t s = 0; s < block_.size(); ++s) kept[s] += block_[s];
         double by_size[kBlockBits + 1] = {};
-        add_by_size(by_size);
+        if (masks_.small_counts && low_bits_ >= GroupCounts::kGroupBits)
+            add_groups(rows, size, by_size);
+        else add_subsets(rows, size, by_size);
         for (std::size_t s = 0; s <= low_bits_; ++s) {
             sums_.all[size + s] += by_size[s];
             add_members(size + s, known, by_size[s]);
@@ -79,24 +74,52 @@ public:
     }
 
 private:
-    // g of every subset of a block. Flat: the loop is too short to call anything.
-    template <class Count, class Width, class Stride>
-    [[gnu::flatten]] void fill_block(const Count* counts, Width width, Stride stride) {
+    void add_subsets(const std::vector<std::uint32_t>& rows, std::size_t size, double* by_size) {
+        blocks_.find_present(rows);
+        blocks_.count(rows, counts_);
         block_.resize(blocks_.n_subsets());
-        double* const block = block_.data();
+        fill(block_, counts_.data(), blocks_.width(), blocks_.width());
+        double* const kept = low_sums_.data() + (size << low_bits_);
+        for (std::size_t s = 0; s < block_.size(); ++s) kept[s] += block_[s];
+        add_by_size(by_size);
+    }
+
+    // The same group by group, without those that gain nothing.
+    void add_groups(const std::vector<std::uint32_t>& rows, std::size_t size, double* by_size) {
+        constexpr std::size_t kGroup = GroupCounts::kGroup;
+        block_.assign(sums_.pair.empty() ? kGroup : blocks_.n_subsets(), 0.0);
+        for (std::uint32_t left = groups_.count(rows); left != 0; left &= left - 1) {
+            const auto group = static_cast<std::uint32_t>(std::countr_zero(left));
+            const std::size_t begin = group * kGroup;
+            const std::span g(block_.data() + (sums_.pair.empty() ? 0 : begin), kGroup);
+            fill_group<1>(g, groups_.finish(group));
+            double* const kept = low_sums_.data() + (size << low_bits_) + begin;
+            for (std::size_t s = 0; s < kGroup; ++s) kept[s] += g[s];
+            double* const sums = by_size + size_of_[begin];
+            sums[0] += g[0];
+            sums[1] += g[1] + g[2] + g[4];
+            sums[2] += g[3] + g[5] + g[6];
+            sums[3] += g[7];
+        }
+    }
+
+    // g of some subsets. Flat: the loop is too short to call anything.
+    template <class Count, class Width, class Stride>
+    [[gnu::flatten]] void fill(std::span<double> out, const Count* counts, Width width,
+                               Stride stride) const {
         const double end = end_;
-        for (std::size_t s = 0; s < block_.size(); ++s)
-            block[s] = impurity_(counts + s * stride, width) - end;
+        for (std::size_t s = 0; s < out.size(); ++s)
+            out[s] = impurity_(counts + s * stride, width) - end;
     }
 
     // With up to eight slots their number is a constant, so that no loop over them is left.
     template <std::size_t Width>
-    void fill_small_block() {
+    void fill_group(std::span<double> out, const std::uint16_t* counts) const {
         if constexpr (Width <= 8) {
-            if (blocks_.width() > Width) fill_small_block<Width + 1>();
-            else fill_block(small_counts_[0].at, Constant<Width>(), Constant<8>());
+            if (groups_.width() > Width) fill_group<Width + 1>(out, counts);
+            else fill(out, counts, Constant<Width>(), Constant<8>());
         } else {
-            fill_block(small_counts_[0].at, blocks_.width(), 8 * blocks_.eights());
+            fill(out, counts, groups_.width(), 8 * groups_.eights());
         }
     }
 
@@ -178,9 +201,9 @@ private:
     LatticeSums sums_;
     Binomials choose_;
     BlockCounts blocks_;
+    GroupCounts groups_;            // small counts
     std::vector<double> low_sums_;  // [size of the known part][low subset]
     std::vector<double> slots_, low_member_, counts_, block_;
-    std::vector<EightCounts> small_counts_;
     std::vector<std::uint8_t> size_of_;  // of the subsets of a block
     double end_ = 0.0;
 };

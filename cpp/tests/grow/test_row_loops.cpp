@@ -92,13 +92,14 @@ void test_vectors() {
         check_loops<float>(n, random);
         check_loops<std::uint8_t>(n, random);
         check_marks(3 * n, random);
-        std::vector<double> sum(n, 0.1), expected(n), values(n);
+        std::vector<double> sums(3 * n, 0.1), expected = sums, values(n);
         for (std::uint32_t i = 0; i < n; ++i) {
             values[i] = random.uniform();
-            expected[i] = sum[i] + values[i];
+            expected[i] += values[i];
+            expected[2 * n + i] += values[i];
         }
-        add_avx2(sum.data(), values.data(), n);
-        CHECK(sum == expected);
+        add_rows_avx2(sums.data(), values, std::vector<std::uint32_t>{2, 0});
+        CHECK(sums == expected);
     }
 }
 #else

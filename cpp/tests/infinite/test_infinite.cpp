@@ -84,6 +84,27 @@ void all_ways_agree() {
     }
 }
 
+// Rows of weight 1/2 are no whole counts, but their impurities are those of weight 1.
+void small_counts_are_a_shortcut(std::size_t p, std::int32_t n_classes, bool copies) {
+    constexpr std::size_t n = 90;
+    std::mt19937 random(3);
+    std::vector<std::int32_t> x, y;
+    for (std::size_t i = 0; i < n * p; ++i)
+        x.push_back(copies && i >= p && i < 3 * p ? x[i - p]
+                                                  : static_cast<std::int32_t>(random() % 2));
+    for (std::size_t i = 0; i < n; ++i)
+        y.push_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(n_classes)));
+    Data whole(p, x, y), half(p, x, y);
+    for (double& weight : half.weight) weight = 0.5;
+    whole.sample.n_slots = half.sample.n_slots = static_cast<std::size_t>(n_classes);
+    Interrupt interrupt;
+    for (std::size_t row = 0; row < n; row += 17) {
+        const std::vector<double> a = block_search(whole.sample, row, interrupt);
+        const std::vector<double> b = block_search(half.sample, row, interrupt);
+        for (std::size_t j = 0; j < p; ++j) CHECK(close(a[j], b[j]));
+    }
+}
+
 std::vector<double> block_search_gain(const Sample& sample, std::size_t row, Interrupt& interrupt) {
     const LatticeGain answer = solve_lattice_gain(sample, {row}, 2, interrupt);
     const std::size_t p = answer.features.size();
@@ -242,6 +263,10 @@ void visits_are_estimated_where_few_rows_have_many_features() {
 int main() {
     exclusive_or_is_shared();
     all_ways_agree();
+    for (const std::size_t p : {2, 3, 7, 11})
+        for (const std::int32_t n_classes : {2, 8, 20})
+            for (const bool copies : {false, true})
+                small_counts_are_a_shortcut(p, n_classes, copies);
     gains_of_the_exclusive_or();
     all_ways_agree_on_gains();
     equal_proportions_gain_exactly_nothing();

@@ -8,17 +8,13 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "localmdi/explain/sinks.hpp"
 #include "localmdi/grow/grow.hpp"
-#include "localmdi/grow/row_loops.hpp"
+#include "localmdi/grow/row_sums.hpp"
 
 namespace localmdi::grow {
-
-using explain::SumSink;
-using explain::TreeImportance;
-using support::has_avx2;
 
 class GrowChunk {
 public:
@@ -26,37 +22,18 @@ public:
         : tree(target.criterion),
           n_features_(rows.n_features),
           n_values_(target.n_values),
-          values_(rows.n_rows * rows.n_features, 0.0),
-          residual_(rows.n_rows),
+          rows_(rows.n_rows, rows.n_features),
           feature_(3 * rows.n_features),
           tree_feature_(rows.n_features),
           out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0),
           held_out_(honest ? rows.n_rows : 0),
-          baseline_(held_out_.size()) {}
+          baseline_(held_out_.size()) {
+        if (honest) rows_.clear();
+    }
 
     void add_rows(const TreeImportance& importance, std::span<const std::uint32_t> rows) {
         if (honest()) return;  // only rows that the tree has not seen are explained
-#ifdef LOCALMDI_AVX2
-        if (avx2_ && importance.path.size() * 8 >= n_features_) {
-            for (const std::size_t row : rows) {
-                residual_[row] += importance.remainder;
-                add_avx2(values_.data() + row * n_features_, importance.values.data(), n_features_);
-            }
-            return;
-        }
-#endif
-        SumSink(values_.data(), residual_.data(), n_features_).add(importance, rows);
-    }
-
-    // These rows will be added to soon: by then the memory they lie in should have arrived.
-    void expect_rows(std::span<const std::uint32_t> rows) const {
-#ifdef __GNUC__
-        constexpr std::size_t kLine = 64 / sizeof(double), kMostLines = 32;
-        if (honest() || n_features_ > kLine * kMostLines) return;
-        for (const std::size_t row : rows)
-            for (std::size_t f = 0; f < n_features_; f += kLine)
-                __builtin_prefetch(values_.data() + row * n_features_ + f, 1);
-#endif
+        rows_.add(importance, rows);
     }
 
     // p(t) Δi(s_t, t): one split's part of the tree's global importances (Equation 2).
@@ -81,10 +58,10 @@ public:
     // Where their honest values are added up.
     explain::HonestSums honest_sums(explain::Measure measure) {
         const bool drop = measure == explain::Measure::drop;
-        return {values_.data(),
+        return {rows_.values(),
                 nullptr,
                 nullptr,
-                drop ? residual_.data() : nullptr,
+                drop ? rows_.residual() : nullptr,
                 drop ? baseline_.data() : nullptr,
                 held_out_.data()};
     }
@@ -103,6 +80,7 @@ public:
         std::fill(tree_feature_.begin(), tree_feature_.end(), 0.0);
         root_[0] += root_impurity;
         root_[1] += tree[0].kind != SplitKind::leaf;
+        rows_.end_tree();
         GrownTree grown = tree.end(keep);
         if (keep) trees_.push_back(std::move(grown));
     }
@@ -111,11 +89,7 @@ public:
     void commit(const GrowSums& sums, GrownTrees* trees) {
         if (trees) std::ranges::move(trees_, std::back_inserter(trees->trees));
         trees_.clear();
-        if (sums.chunk_squares)
-            for (std::size_t i = 0; i < values_.size(); ++i)
-                sums.chunk_squares[i] += values_[i] * values_[i];
-        move(values_, sums.values);
-        move(residual_, sums.residual);
+        rows_.commit(sums.values, sums.residual, sums.chunk_squares);
         for (std::size_t f = 0; f < n_features_; ++f) {
             sums.feature[f] += feature_[f];
             sums.feature_square[f] += feature_[n_features_ + f];
@@ -125,6 +99,7 @@ public:
         move(root_, sums.root);
         if (!out_of_bag_.empty()) move(out_of_bag_, sums.out_of_bag);
         if (!honest()) return;
+        rows_.clear();
         move(held_out_, sums.held_out);
         move(baseline_, sums.baseline);
     }
@@ -134,21 +109,16 @@ public:
 private:
     bool honest() const { return !held_out_.empty(); }
 
-    template <class Vector>
-    static void move(Vector& from, double* to) {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            to[i] += from[i];
-            from[i] = 0;
-        }
+    static void move(std::vector<double>& from, double* to) {
+        for (std::size_t i = 0; i < from.size(); ++i) to[i] += std::exchange(from[i], 0.0);
     }
 
     std::size_t n_features_, n_values_;
-    LargeVector<double> values_;
-    std::vector<double> residual_, feature_, tree_feature_, out_of_bag_;
+    RowSums rows_;
+    std::vector<double> feature_, tree_feature_, out_of_bag_;
     std::vector<double> held_out_, baseline_;  // honest values only
     std::vector<double> root_ = {0, 0};
     std::vector<GrownTree> trees_;
-    bool avx2_ = has_avx2();
 };
 
 }  // namespace localmdi::grow

@@ -73,10 +73,10 @@ public:
         take_rows(tree);
         chunk.tree.begin(2 * std::size_t{n_rows_}, false);  // every leaf has a row
         const double impurity = start();
-        while (!stack_.empty()) {
-            if (++n_visits_ % 4096 == 0) interrupt_.check();
-            visit();
-        }
+#ifdef LOCALMDI_AVX2
+        if (avx2_) visit_all_avx2();
+#endif
+        visit_all();
         branch_.return_to(0);
         chunk.finish_tree(impurity, keep);
     }
@@ -163,6 +163,16 @@ private:
         return impurity == 0 || n < rules_.min_samples_split || depth >= rules_.max_depth;
     }
 
+    void visit_all() {
+        while (!stack_.empty()) {
+            if (++n_visits_ % 4096 == 0) interrupt_.check();
+            visit();
+        }
+    }
+#ifdef LOCALMDI_AVX2
+    LOCALMDI_AVX2_PIECE void visit_all_avx2() { visit_all(); }
+#endif
+
     // Splits the node on top of the stack, and puts those of its children there that are no leaves.
     void visit() {
         Node& at = stack_.back();
@@ -203,8 +213,6 @@ private:
 
     void divide(Node& at, std::uint32_t feature, LowHigh<Value> range) {
         const Rows rows = at.rows();
-        constexpr std::uint32_t kSoon = 8;
-        if (rows.size() <= kSoon && rows.size() > kSoon / 2) chunk_->expect_rows(ids(rows));
         TreeWriter& tree = chunk_->tree;
         GrownNode& parent = tree[at.node];
         parent.kind = SplitKind::less_equal;
@@ -261,12 +269,14 @@ private:
         const bool first_is_less = middle - rows.begin <= rows.end - middle;
         const std::uint32_t begin = first_is_less ? rows.begin : middle,
                             end = first_is_less ? middle : rows.end;
-        std::uint32_t* const few = clear_counts(place);
-        std::uint32_t* const rest = counts(rows.counts);
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const std::uint32_t c = label_[ids_[i]];
-            ++few[c];
-            --rest[c];
+        if (rows.size() > 2) {  // nobody asks for the counts of a single row
+            std::uint32_t* const few = clear_counts(place);
+            std::uint32_t* const rest = counts(rows.counts);
+            for (std::uint32_t i = begin; i < end; ++i) {
+                const std::uint32_t c = label_[ids_[i]];
+                ++few[c];
+                --rest[c];
+            }
         }
         return {{rows.begin, middle, first_is_less ? place : rows.counts},
                 {middle, rows.end, first_is_less ? rows.counts : place}};

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "localmdi/forest/partition.hpp"
 
@@ -63,6 +64,14 @@ std::uint32_t order(Goes goes, std::uint32_t* ids, std::uint32_t n, std::uint32_
 }
 
 #ifdef LOCALMDI_AVX2
+
+// A function compiled for AVX2 in one piece with all that it calls: the loops over the rows of a
+// node are too short to be called. Not under a sanitizer, which would take minutes to compile it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LOCALMDI_AVX2_PIECE __attribute__((target("avx2,popcnt")))
+#else
+#define LOCALMDI_AVX2_PIECE __attribute__((target("avx2,popcnt"), flatten))
+#endif
 
 __attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float> entries,
                                                                    const std::uint32_t* ids,
@@ -183,15 +192,27 @@ __attribute__((target("avx2,popcnt"))) std::uint32_t order_avx2(Goes8 goes8, std
     return kept;
 }
 
-// to[f] += values[f].
-__attribute__((target("avx2"))) inline void add_avx2(double* to, const double* values,
-                                                     std::size_t n) {
-    std::size_t f = 0;
-    for (; f + 4 <= n; f += 4) {
-        const __m256d sum = _mm256_add_pd(_mm256_loadu_pd(to + f), _mm256_loadu_pd(values + f));
-        _mm256_storeu_pd(to + f, sum);
+// Adds the values to the line of each row: to[row · p + f] += values[f].
+__attribute__((target("avx2"))) inline void add_rows_avx2(double* to,
+                                                          std::span<const double> values,
+                                                          std::span<const std::uint32_t> rows) {
+    const std::size_t p = values.size();
+    for (const std::size_t row : rows) {
+        double* const line = to + row * p;
+        const auto add4 = [&](std::size_t f) __attribute__((target("avx2"), always_inline)) {
+            const __m256d now = _mm256_loadu_pd(line + f);
+            _mm256_storeu_pd(line + f, _mm256_add_pd(now, _mm256_loadu_pd(values.data() + f)));
+        };
+        std::size_t f = 0;
+        for (; f + 16 <= p; f += 16) {
+            add4(f);
+            add4(f + 4);
+            add4(f + 8);
+            add4(f + 12);
+        }
+        for (; f + 4 <= p; f += 4) add4(f);
+        for (; f < p; ++f) line[f] += values[f];
     }
-    for (; f < n; ++f) to[f] += values[f];
 }
 
 #endif

@@ -57,12 +57,10 @@ public:
         chunk.tree.begin(2 * rows_.n_rows, true);
         weight_ = draws_.draw(tree, random_);
         start();
-        while (!stack_.empty()) {
-            const Pending next = stack_.back();
-            stack_.pop_back();
-            if (++n_visits_ % 4096 == 0) interrupt_.check();
-            visit(next);
-        }
+#ifdef LOCALMDI_AVX2
+        if (avx2_) visit_all_avx2();
+#endif
+        visit_all();
         branch_.return_to(0);
         chunk.finish_tree(chunk.tree.impurity(0), keep);
     }
@@ -113,6 +111,18 @@ private:
         std::copy_n(sums, n_sums, waiting_sums_.data() + n_waiting_);
         n_waiting_ += n_sums;
     }
+
+    void visit_all() {
+        while (!stack_.empty()) {
+            const Pending next = stack_.back();
+            stack_.pop_back();
+            if (++n_visits_ % 4096 == 0) interrupt_.check();
+            visit(next);
+        }
+    }
+#ifdef LOCALMDI_AVX2
+    LOCALMDI_AVX2_PIECE void visit_all_avx2() { visit_all(); }
+#endif
 
     void visit(Pending at) {
         const std::size_t n_sums = criterion_.n_sums();
@@ -264,6 +274,7 @@ private:
     Branch branch_;
     std::vector<Child> children_;
     std::vector<double> node_sums_, child_sums_, child_impurity_;
+    bool avx2_ = has_avx2();
 };
 
 }  // namespace localmdi::grow

@@ -96,17 +96,6 @@ private:
     std::vector<std::vector<std::uint32_t>> lists_;
 };
 
-// Eight whole numbers that are added at once: one instruction of every processor with vectors.
-struct EightCounts {
-    std::uint16_t at[8] = {};
-
-    EightCounts& operator+=(EightCounts other) {
-        for (std::size_t i = 0; i < 8; ++i)
-            other.at[i] = static_cast<std::uint16_t>(other.at[i] + at[i]);
-        return *this = other;
-    }
-};
-
 // counts[S][c]: rows that equal x on S, for the subsets S of a block, by the slots that occur.
 class BlockCounts {
 public:
@@ -126,35 +115,11 @@ public:
         add_supersets(counts, width());
     }
 
-    // Where all counts are small whole numbers. Each subset begins with a new eight.
-    void count(const std::vector<std::uint32_t>& rows, std::vector<EightCounts>& counts) const {
-        counts.assign(n_ * eights(), EightCounts{});
-        add_rows(rows, counts[0].at, 8 * eights());
-        const bool in_registers = eights() == 1 && n_ >= kFirst;
-        if (in_registers) add_first_supersets(counts);
-        add_supersets(counts, in_registers ? kFirst : eights());
-    }
-    std::size_t eights() const { return (width() + 7) / 8; }
-
 private:
     template <class Count>
     void add_rows(const std::vector<std::uint32_t>& rows, Count* counts, std::size_t stride) const {
         for (const std::uint32_t i : rows)
             masks_.add_row(i, counts + (masks_.mask[i] & (n_ - 1)) * stride, place_.data());
-    }
-
-    static constexpr std::size_t kFirst = 8;
-
-    // The first three features, whose subsets lie within eight: these are loaded once.
-    static void add_first_supersets(std::vector<EightCounts>& counts) {
-        for (std::size_t base = 0; base < counts.size(); base += kFirst) {
-            EightCounts part[kFirst];
-            std::copy_n(counts.data() + base, kFirst, part);
-            for (std::size_t bit = 1; bit < kFirst; bit *= 2)
-                for (std::size_t s = 0; s < kFirst; ++s)
-                    if ((s & bit) == 0) part[s] += part[s | bit];
-            std::copy_n(part, kFirst, counts.data() + base);
-        }
     }
 
     // From the feature on whose subsets lie `step` apart.
