@@ -23,6 +23,7 @@
 #include "localmdi/explain/sinks.hpp"
 #include "localmdi/grow/row_loops.hpp"
 #include "localmdi/support/large_vector.hpp"
+#include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::grow {
 
@@ -109,14 +110,12 @@ private:
     }
 
     // Inlined: the compiler would drop a call that changes nothing.
-    [[gnu::always_inline]] void ask_for(std::size_t row) const {
-#ifdef __GNUC__
+    LOCALMDI_ALWAYS_INLINE void ask_for(std::size_t row) const {
         constexpr std::size_t kLine = 64 / sizeof(double), kMostLines = 32;
         const double* const line = values_.data() + row * n_features_;
         for (std::size_t f = 0; f < std::min(n_features_, kLine * kMostLines); f += kLine)
-            __builtin_prefetch(line + f, 1);
-        __builtin_prefetch(line + n_features_ - 1, 1);
-#endif
+            LOCALMDI_PREFETCH(line + f);
+        LOCALMDI_PREFETCH(line + n_features_ - 1);
     }
 
     std::size_t n_features_;
