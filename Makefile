@@ -94,7 +94,7 @@ test-cpp: $(BUILD_TOOLS)
 # The same tests under ThreadSanitizer. Warnings are the business of test-cpp: here GCC invents some.
 test-threads: $(BUILD_TOOLS)
 	$(CMAKE) -B build/thread-tests -DLOCALMDI_TESTS=ON -DLOCALMDI_SANITIZERS=thread -DLOCALMDI_WERROR=OFF
-	$(BIN)/cmake --build build/thread-tests
+	$(BIN)/cmake --build build/thread-tests --target programs
 	TSAN_OPTIONS=halt_on_error=1 $(BIN)/ctest --test-dir build/thread-tests --output-on-failure --no-tests=error
 
 # The bindings with warnings as errors, as test-cpp has the core; a user's build must not fail for a warning.

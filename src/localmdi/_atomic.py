@@ -39,7 +39,7 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['a.txt']
     """
     target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
+    if os.path.lexists(target) and not os.path.isfile(target):
         raise ValueError(f"the path must name a regular file; got {target!r}. Choose a file name.")
     temporary = Path(target).with_name(f".localmdi-{uuid.uuid4().hex}.tmp")
     nameless = _open_nameless(os.path.dirname(target))

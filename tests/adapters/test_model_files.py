@@ -219,6 +219,23 @@ def test_damaged_numbers_of_lightgbm(models, tmp_path):
         expect_forest_or_clear_error(path, "\n".join(changed).encode())
 
 
+@pytest.mark.parametrize("claimed", [4, 10**8])
+def test_scores_without_trees(models, tmp_path, claimed):
+    # Every node has a number for each score: what is only claimed must not be allocated.
+    path = write(models, "lightgbm.txt", tmp_path)
+    key = "num_tree_per_iteration"
+    path.write_text(path.read_text().replace(f"{key}=1\n", f"{key}={claimed}\n"))
+    said = f"a tree for every score; it claims {claimed} scores and has 3 trees"
+    with pytest.raises(FileFormatError, match=said):
+        load_model_file(path)
+    path = write(models, "xgboost.json", tmp_path)
+    document = json.loads(path.read_text())
+    document["learner"]["learner_model_param"]["num_class"] = str(claimed)
+    path.write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match=said):
+        load_model_file(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"x", b"{", b"{}", b"[]", b"{{", b"PK\x03\x04", b"{L"])
 def test_other_files(content, tmp_path):
     path = tmp_path / "model"

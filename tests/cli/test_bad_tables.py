@@ -54,6 +54,13 @@ def test_refused_in_one_sentence(run, write, name, content, said):
     assert not (write(name, content).parent / "out.csv").exists()
 
 
+def test_a_table_without_columns(run, tmp_path):
+    parquet.write_table(pa.table({}), tmp_path / "none.parquet")
+    outcome = run("explain", tmp_path / "none.parquet", *FAST)
+    assert outcome.code == 1
+    assert outcome.complaint == "'none.parquet' has no columns."
+
+
 def test_the_encoding_can_be_named(run, write):
     path = write("latin.csv", "größe,y\ncafé,1\nthé,2\n".encode("latin1"))
     document = json.loads(run("explain", path, *FAST, "--json", "--encoding", "latin1").out)

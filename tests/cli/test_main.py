@@ -141,6 +141,8 @@ def test_help_without_arguments(run):
             ["explain", "people.csv", "--target", "age", "--encoding", "klingon"],
             "no encoding 'klingon'",
         ),
+        (["explain", "people.csv", "--target", "age", "--encoding", "zip"], "no encoding 'zip'"),
+        (["explain", "people.csv", "--target", "age", "--trees", "1" * 30], "--trees"),
         (
             ["explain", "people.csv", "--target", "height"],
             "--target: no column 'height'; 'people.csv' has 'sex', 'age', 'city', 'sick'",

@@ -60,7 +60,7 @@ def test_a_small_disk(folder, name):
     assert done.stdout.splitlines() == ["./old.csv 13"]
 
 
-@pytest.mark.parametrize("kind", ["directory", "pipe", "device", "input", "model"])
+@pytest.mark.parametrize("kind", ["directory", "pipe", "device", "loop", "input", "model"])
 def test_outputs_that_are_no_files(folder, kind):
     out = folder / {"input": "rows.parquet", "model": "f.lmdi"}.get(kind, "out.csv")
     if kind == "directory":
@@ -69,12 +69,14 @@ def test_outputs_that_are_no_files(folder, kind):
         os.mkfifo(out)
     elif kind == "device":
         out.symlink_to("/dev/full")
-    before, mode = names_in(folder), out.stat().st_mode
+    elif kind == "loop":
+        out.symlink_to("out.csv")
+    before, mode = names_in(folder), out.lstat().st_mode
     option = "--save-model" if kind == "model" else "-o"
     code, _ = ended(folder, option, out.name)
     assert code == 2
     assert names_in(folder) == before
-    assert stat.S_IFMT(out.stat().st_mode) == stat.S_IFMT(mode)
+    assert stat.S_IFMT(out.lstat().st_mode) == stat.S_IFMT(mode)
 
 
 def test_a_symbolic_link_stays_one(folder):
@@ -85,6 +87,12 @@ def test_a_symbolic_link_stays_one(folder):
     assert process.returncode == 0
     assert (folder / "out.csv").is_symlink()
     assert (folder / "real.csv").read_bytes().startswith(b'"_row"')
+
+
+def test_a_symbolic_link_to_nowhere(folder):
+    (folder / "out.csv").symlink_to("gone/real.csv")
+    code, complaint = ended(folder, "-o", "out.csv")
+    assert (code, f"the folder '{folder}/gone' does not exist" in complaint) == (2, True)
 
 
 def test_a_full_stdout(folder):
@@ -153,7 +161,7 @@ def test_saving_on_a_full_disk(tmp_path):
     assert all((tmp_path / name).read_bytes() == OLD for name in writers)
 
 
-@pytest.mark.parametrize("kind", ["directory", "pipe", "device"])
+@pytest.mark.parametrize("kind", ["directory", "pipe", "device", "loop"])
 def test_saving_to_what_is_no_file(tmp_path, kind):
     path = tmp_path / "out"
     if kind == "directory":
@@ -161,7 +169,7 @@ def test_saving_to_what_is_no_file(tmp_path, kind):
     elif kind == "pipe":
         os.mkfifo(path)
     else:
-        path.symlink_to("/dev/full")
+        path.symlink_to("/dev/full" if kind == "device" else "out")
     model = result()
     local = model.local_importances_
     for save in (model.forest_.save, local.save, lambda path: write_report(local[:5], path)):

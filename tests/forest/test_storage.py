@@ -306,7 +306,8 @@ def test_the_array_table_cannot_promise_more_than_the_file_has(path):
 def test_features_without_names_are_bounded(rewrite, path):
     # Importances have an entry and a default name for each of them.
     assert rewrite({"n_features": 2**24, "categories": None}).n_features == 2**24
-    with pytest.raises(FileFormatError, match="more than 16,777,216 features must have names"):
+    said = r"more than 16,777,216 features must have names; got none\. Save the forest again\."
+    with pytest.raises(FileFormatError, match=said):
         rewrite({"n_features": 2**24 + 1, "categories": None})
     forest = build_forest(**STUMP | {"n_features": 2**24 + 1})
     with pytest.raises(ValueError, match="needs feature names to be saved"):

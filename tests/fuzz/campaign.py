@@ -7,6 +7,7 @@ has failed, and another child goes on with the next one; so starting processes c
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import select
 import signal
@@ -58,23 +59,24 @@ def run(target, *, cases, seed=0, seconds=None):
     """Read so many damaged files, or as many as the seconds allow."""
     outcome = Outcome(target.name)
     start = time.monotonic()
+    end = math.inf if seconds is None else start + seconds
     with tempfile.TemporaryDirectory() as folder:
         done = 0
-        while done < cases and (seconds is None or time.monotonic() - start < seconds):
-            until = min(cases, done + CHILD_CASES)
-            done = _run_child(target, range(done, until), seed=seed, folder=folder, into=outcome)
+        while done < cases and time.monotonic() < end:
+            numbers = range(done, min(cases, done + CHILD_CASES))
+            done = _run_child(target, numbers, seed=seed, folder=folder, end=end, into=outcome)
     outcome.seconds = time.monotonic() - start
     return outcome
 
 
-def _run_child(target, numbers, *, seed, folder, into):
+def _run_child(target, numbers, *, seed, folder, end, into):
     """Run cases until the child ends; return the number of the next case."""
     out, back = os.pipe()
     page = barrier.mmap.mmap(-1, barrier._SHARED_BYTES)
     child = os.fork()
     if child == 0:
         os.close(out)
-        _work(target, numbers, seed=seed, folder=Path(folder), back=back, page=page)
+        _work(target, numbers, seed=seed, folder=Path(folder), end=end, back=back, page=page)
     os.close(back)
     done, complaint = numbers.start, ""
     with os.fdopen(out, "rb") as told:
@@ -108,11 +110,13 @@ def _count(outcome, how, what):
         outcome.failures.append(f"{outcome.reader}: {what}")
 
 
-def _work(target, numbers, *, seed, folder, back, page):
+def _work(target, numbers, *, seed, folder, end, back, page):
     """Read case after case; never return."""
     limit_child(page)
     before = None
     for number in numbers:
+        if time.monotonic() > end:
+            break
         how = _read_case(target, np.random.default_rng([seed, number]), folder)
         os.write(back, (how + "\n").encode("utf-8", "replace"))
         if number == numbers.start + 100:
@@ -141,7 +145,9 @@ def limit_child(page):
 
 
 def _read_case(target, random, folder):
-    path = folder / target.write(random, folder)
+    name, content = target.draw(random)
+    path = folder / name
+    path.write_bytes(content)
     start = time.process_time()
     try:
         target.read(path)

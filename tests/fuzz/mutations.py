@@ -17,7 +17,8 @@ NUMBERS = [
     *(2**62, 2**63 - 1, -(2**31), -(2**63), 10**30, 0.5, -0.0, 1e300, 1e-300, float("nan")),
 ]
 TEXTS = ["", "0", "-1", "nan", "1e999", "\ud800", "\x00", "é" * 50, "a" * 5000, "__class__", "[[["]
-VALUES = [*NUMBERS, *TEXTS, None, True, False, [], {}, [0], {"a": 1}]
+# Libraries write numbers as strings, too.
+VALUES = [*NUMBERS, *map(str, NUMBERS), *TEXTS, None, True, False, [], {}, [0], {"a": 1}]
 
 
 def damage_bytes(random, content, *, most=4):

@@ -56,15 +56,18 @@ class Target:
     refusals: tuple = (LocalMDIError,)
     ours: type = LocalMDIError
 
-    def write(self, random, folder):
-        """Write a damaged file and return its name."""
+    def draw(self, random):
+        """Return the name of a sound file, and its content damaged."""
         samples = self.samples()
         name = sorted(samples)[random.integers(len(samples))]
+        return name, self.damaged(random, name, samples[name])
+
+    def damaged(self, random, name, content):
+        """Return a content damaged in the way of its ending."""
         damage = self.damage
         if isinstance(damage, dict):
             damage = damage[name.rpartition(".")[2]]
-        (folder / name).write_bytes(damage(random, samples[name]))
-        return name
+        return damage(random, content)
 
 
 def rows():

@@ -4,6 +4,7 @@
 """
 
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -77,6 +78,14 @@ def test_the_campaign_sees_what_it_looks_for(monkeypatch):
     monkeypatch.setattr(campaign, "SECONDS", 0.4)
     assert one_case(spin_inside).counts[campaign.STOPPED] == 3
     assert one_case(lambda path: list(iter(int, 1))).counts["failed"] == 3
+
+
+def test_the_campaign_ends_in_time():
+    target = Target("demo", lambda: {"a": b"a"}, damage_bytes, lambda path: time.sleep(0.05))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome = campaign.run(target, cases=campaign.CHILD_CASES, seconds=0.5)
+    assert 1 <= outcome.cases <= 11
 
 
 def test_a_reader_that_fills_the_memory_is_stopped():

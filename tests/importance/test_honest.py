@@ -116,6 +116,12 @@ def test_the_same_bits_for_any_number_of_threads_and_kind_of_rows(criterion, mea
         assert np.array_equal(result.standard_error, results[0].standard_error)
 
 
+def test_more_rows_than_the_kernel_can_count():
+    model, y = fitted("gini")
+    many, more = (lm.honest_mdi(model, X, y, min_rows=n).values for n in (10**6, 10**30))
+    np.testing.assert_array_equal(many, more)
+
+
 def mdi_oob(model, y, response):
     """Return MDI-oob by its formula (Li et al. 2019): the mean of f(x)·y over out-of-bag rows."""
     per_tree = []

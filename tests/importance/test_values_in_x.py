@@ -103,6 +103,7 @@ def test_a_finite_sum_is_not_needed():
         (sp.csr_array(X.astype(complex)), "complex"),
         (np.array([["a", 1, 2, 3]], dtype=object), "could not convert string"),
         (np.array([[{}, 1, 2, 3]], dtype=object), "could not be converted"),
+        ([[10**400, 1, 2, 3]], "could not be converted"),
         (np.array([["1", "2", "3", "4"]]), "numbers or booleans.*U1"),
         (np.zeros((2, 4), dtype="datetime64[D]"), "datetime64"),
         (np.zeros((2, 4), dtype=[("a", "f4")]), "numbers or booleans"),

@@ -38,6 +38,13 @@ def test_without_limits_leaves_are_pure():
     assert forest.impurity[~leaves(forest)].min() > 0
 
 
+@pytest.mark.parametrize("name", ["max_depth", "min_samples_split", "min_samples_leaf", "min_rows"])
+def test_limits_beyond_all_integers_of_the_kernel(name):
+    honest = {"honest": True} if name == "min_rows" else {}
+    forests = [classifier(**{name: limit}, **honest).fit(X, Y).forest_ for limit in (10**6, 10**30)]
+    assert forests[0] == forests[1]
+
+
 @pytest.mark.parametrize("setting", [5, 5 / 60])
 def test_min_samples_leaf(setting):
     forest = classifier(min_samples_leaf=setting).fit(X, Y).forest_
@@ -177,7 +184,7 @@ def test_several_outputs():
 
 
 WRONG = {
-    "n_estimators": [0, 1.5, True, "many"],
+    "n_estimators": [0, 1.5, True, "many", 2**31, 10**30],
     "max_features": [0, 5, 1.5, 0.0, "half", True],
     "draw": ["Theory", None],
     "criterion": ["squared_error", None],

@@ -90,7 +90,7 @@ def try_python(left: list[Mutant], record: Record, *, covering: Covering, jobs: 
             stages = covering.stages(mutant.path, mutant.line)
             record.note(mutant, copy.outcome(mutant, stages, seconds=SECONDS))
 
-    copies = [Copy(BUILD / f"copy-{job}") for job in range(jobs if left else 0)]
+    copies = [Copy(BUILD / f"copy-{job}") for job in range(jobs)]
     for copy in copies:
         # What fails without a change would kill every mutant.
         killer = copy.run(covering.stages(left[0].path, left[0].line)[0], SECONDS)
@@ -103,12 +103,12 @@ def try_python(left: list[Mutant], record: Record, *, covering: Covering, jobs: 
         thread.join()
 
 
-def try_cpp(left: list[Mutant], record: Record, *, covering: Covering) -> None:
+def try_cpp(left: list[Mutant], record: Record) -> None:
     """Try mutants one after the other: compilers use all cores anyway."""
     if left:
-        trial = CppTrial(Copy(BUILD / "copy-cpp"), covering)
+        trial = CppTrial(Copy(BUILD / "copy-cpp"))
         for mutant in left:
-            record.note(mutant, trial.outcome(mutant, SECONDS))
+            record.note(mutant, trial.outcome(mutant))
 
 
 def summary(
@@ -139,12 +139,11 @@ def main() -> int:
     cpp = sample(all_mutants(cpp=True), arguments.cpp, seed=arguments.seed)
     left = [mutant for mutant in [*python, *cpp] if not record.killer(mutant)]
     left = [mutant for mutant in left if mutant.name not in reasons]
+    try_cpp([mutant for mutant in left if not mutant.path.endswith(".py")], record)
+    left = [mutant for mutant in left if mutant.path.endswith(".py")]
     if left:
         covering = Covering.of(BUILD / "copy-map", BUILD / "covering.json")
-        python_left = [mutant for mutant in left if mutant.path.endswith(".py")]
-        try_python(python_left, record, covering=covering, jobs=arguments.jobs)
-        cpp_left = [mutant for mutant in left if mutant not in python_left]
-        try_cpp(cpp_left, record, covering=covering)
+        try_python(left, record, covering=covering, jobs=arguments.jobs)
     print("| mutants of | tried | killed | the same program | survived | score |")
     print("|---|---|---|---|---|---|")
     survivors = []

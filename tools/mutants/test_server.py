@@ -63,6 +63,7 @@ def _work(tests: list[str], seconds: int) -> None:
     os.dup2(out, 2)
     os.environ[test_choice.CHOICE] = str(CHOSEN)
     options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", "--assert=plain"]
+    options += ["-m", "not slow"]
     code = 1
     try:
         code = pytest.main([*options, *files_of(tests)], plugins=[test_choice])

@@ -170,7 +170,7 @@ def _convert(array: AnyArray, dtype: np.dtype[Any], *, what: str = "X") -> AnyAr
         # A value beyond float32 becomes inf, which the check of the values reports.
         with np.errstate(over="ignore"):
             return np.require(array, dtype, ["C", "A", "E"])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{what} must hold numbers; a value could not be converted to {dtype}: {error}. "
             "Encode it as the model's training data was encoded."

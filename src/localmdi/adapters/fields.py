@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from localmdi._text import count
 from localmdi.exceptions import FileFormatError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["Fields", "category_labels", "feature_count", "read_file", "read_json", "run_apart"]
+__all__ = [
+    "Fields",
+    "category_labels",
+    "feature_count",
+    "read_file",
+    "read_json",
+    "run_apart",
+    "score_count",
+]
 
 # Of a file that names none of its features: no array grows with a number that is only claimed.
 _MAX_FEATURES = 1 << 24
@@ -210,6 +219,17 @@ def feature_count(n: int, *, library: str) -> int:
         raise FileFormatError(
             f"this is not a {library} model that can be read: it must have from 1 to "
             f"{_MAX_FEATURES} features; it claims {n}. Save the model again with {library}."
+        )
+    return n
+
+
+def score_count(n: int, *, n_trees: int, library: str) -> int:
+    """Return the number of scores that a file claims; a node has a number for each of them."""
+    if n > max(n_trees, 1):
+        raise FileFormatError(
+            f"this is not a {library} model that can be read: it must have a tree for every score; "
+            f"it claims {n} scores and has {count(n_trees, 'tree')}. Save the model again with "
+            f"{library}."
         )
     return n
 

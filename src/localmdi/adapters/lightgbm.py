@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.adapters.fields import category_labels, feature_count, read_file
+from localmdi.adapters.fields import category_labels, feature_count, read_file, score_count
 from localmdi.exceptions import FileFormatError, UnsupportedModelError
 from localmdi.forest import ColumnRule, Forest, ForestBuilder
 
@@ -103,7 +103,8 @@ class LightGBMText:
     def forest(self, *, classes: Any = None) -> Forest:
         """Return the forest; a classifier with several scores may name its classes."""
         n_features = feature_count(_integer(self.header, "max_feature_idx") + 1, library="LightGBM")
-        n_scores = _integer(self.header, "num_tree_per_iteration", default=1)
+        claimed = _integer(self.header, "num_tree_per_iteration", default=1)
+        n_scores = score_count(claimed, n_trees=len(self.trees), library="LightGBM")
         is_mean = "average_output" in self.header
         # A mean over all trees holds each score's trees once among n_scores.
         scale = float(n_scores) if is_mean else 1.0

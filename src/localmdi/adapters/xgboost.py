@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.adapters.fields import Fields, category_labels, feature_count, read_file, read_json
+from localmdi.adapters.fields import (
+    Fields,
+    category_labels,
+    feature_count,
+    read_file,
+    read_json,
+    score_count,
+)
 from localmdi.adapters.ubjson import decode_ubjson
 from localmdi.adapters.xgboost_gains import TreeSums, row_weights, score_parts, with_potentials
 from localmdi.exceptions import FileFormatError, UnsupportedModelError
@@ -106,12 +113,12 @@ def parse_xgboost(
     parameters = learner.child("learner_model_param")
     n_features = feature_count(parameters.integer("num_feature"), library=_LIBRARY)
     sizes = [parameters.integer(key) for key in ("num_class", "num_target") if key in parameters]
-    n_values = max(1, *sizes, 1)
-    objective = learner.child("objective").text("name") if "objective" in learner else ""
-    base_value = _base_value(parameters, objective, n_values=n_values)
     model, tree_weight = _booster(learner.child("gradient_booster"))
     categories = _categories(model, n_features)
     trees = [_read_tree(tree) for tree in model.children("trees")]
+    n_values = score_count(max(1, *sizes, 1), n_trees=len(trees), library=_LIBRARY)
+    objective = learner.child("objective").text("name") if "objective" in learner else ""
+    base_value = _base_value(parameters, objective, n_values=n_values)
     trees = trees[: _first_trees(model, rounds, n_trees=len(trees))]
     builder = ForestBuilder(n_features, strict=True, n_values=n_values, drop_unused=True)
     column = _per_tree(model.integers("tree_info"), trees)

@@ -59,7 +59,8 @@ def check_outputs(
 
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():
-        if path.exists() and not path.is_file():
+        # A link that leads to itself is there, but is no file.
+        if os.path.lexists(os.path.realpath(path)) and not path.is_file():
             what = "a directory" if path.is_dir() else "not a regular file"
             raise click.UsageError(f"{option}: {str(path)!r} is {what}. Choose another name.")
     table = given.get("-o")
@@ -71,7 +72,8 @@ def check_outputs(
     for option, path in given.items():
         folder = path.resolve().parent
         if not folder.is_dir():
-            raise click.UsageError(f"{option}: the folder {str(path.parent)!r} does not exist.")
+            named = folder if path.is_symlink() else path.parent
+            raise click.UsageError(f"{option}: the folder {str(named)!r} does not exist.")
         if not os.access(folder, os.W_OK):
             raise click.UsageError(f"{option}: the folder {str(folder)!r} is not writable.")
         if any(place.is_dir() and path.resolve().is_relative_to(place) for place in taken):

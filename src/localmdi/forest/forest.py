@@ -449,8 +449,8 @@ def load_forest(path: str | os.PathLike[str]) -> Forest:
         raise
     except ValueError as error:
         raise FileFormatError(
-            f"cannot read {os.fspath(path)!r}: its fields do not form a forest: {error} "
-            "Save the forest again."
+            f"cannot read {os.fspath(path)!r}: its fields do not form a forest: "
+            f"{str(error).rstrip('.')}. Save the forest again."
         ) from error
 
 

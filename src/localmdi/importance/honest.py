@@ -246,7 +246,7 @@ class _Source:
         self._rules = _core.HonestRules(
             _core.Criterion(find_criterion(forest.criterion).kernel),
             _core.Measure.drop if request.measure == "drop" else _core.Measure.gain,
-            request.min_rows,
+            min(int(request.min_rows), 2**63 - 1),  # the kernel's largest number
         )
 
     def sign_groups(self) -> Iterator[AnyArray]:

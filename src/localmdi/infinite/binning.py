@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bins", "BinsNotes", "apply_edges", "bins_by_column", "find_edges"]
 
+_MOST_BINS = 1 << 24  # as many as a column may have categories
+
 Bins: TypeAlias = (
     int
     | Sequence[float]
@@ -123,16 +125,17 @@ def find_edges(values: FloatArray, rule: Any, *, name: str) -> FloatArray:
     >>> find_edges(np.array([0.5, 20.0]), [18, 65], name="age")
     array([18., 65.])
     """
-    if isinstance(rule, Integral) and not isinstance(rule, bool) and int(rule) >= 2:
+    if isinstance(rule, Integral) and not isinstance(rule, bool) and 2 <= int(rule) <= _MOST_BINS:
         return _quantile_edges(np.sort(values), int(rule))
     try:
         edges = np.asarray(rule, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         edges = np.empty((0, 0))
     if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
         raise ValueError(
-            f"bins of column {name!r} must be a number of bins, at least 2, or finite edges in "
-            f"rising order; got {rule!r:.80}. Pass bins=4, or bins={{{name!r}: [1, 2]}}."
+            f"bins of column {name!r} must be a number of bins, from 2 to {_MOST_BINS:,}, or "
+            f"finite edges in rising order; got {rule!r:.80}. Pass bins=4, or "
+            f"bins={{{name!r}: [1, 2]}}."
         )
     if (
         values.size

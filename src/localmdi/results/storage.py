@@ -103,7 +103,7 @@ def load_importance(path: str | os.PathLike[str]) -> LocalImportance | GlobalImp
     except (TypeError, ValueError) as error:
         raise FileFormatError(
             f"cannot read {os.fspath(path)!r}: its fields must form a result; got one that does "
-            f"not: {error} Save the result again."
+            f"not: {str(error).rstrip('.')}. Save the result again."
         ) from error
     raise FileFormatError(
         f"cannot read {os.fspath(path)!r}: it must hold a local or a global result; got "

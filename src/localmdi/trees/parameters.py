@@ -22,13 +22,17 @@ __all__ = [
 ]
 
 
+_MOST_TREES = 2**31 - 1
+_NO_LIMIT = 2**63 - 1  # the kernel's largest number; no tree has so many rows or levels
+
+
 def count_trees(n_estimators: Any) -> int:
     """Return the number of trees, at least 1."""
-    if not _is_whole(n_estimators, 1):
+    if not _is_whole(n_estimators, 1) or n_estimators > _MOST_TREES:
         _refuse(
             "n_estimators",
             n_estimators,
-            must="a whole number of at least 1",
+            must=f"a whole number from 1 to {_MOST_TREES}",
             use="for example 1000",
         )
     return int(n_estimators)
@@ -91,7 +95,7 @@ def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _
                 must="None or a whole number of at least 1",
                 use="None for no limit",
             )
-        rules.max_depth = int(depth)
+        rules.max_depth = min(int(depth), _NO_LIMIT)
     rules.min_samples_split = max(
         2, _count("min_samples_split", parameters, n_rows=n_rows, least=2)
     )
@@ -134,7 +138,7 @@ def _set_honest(rules: _core.GrowRules, parameters: dict[str, Any], *, n_rows: i
         )
     rules.honest = True
     rules.measure = _core.Measure.drop if measure == "drop" else _core.Measure.gain
-    rules.min_rows = int(min_rows)
+    rules.min_rows = min(int(min_rows), _NO_LIMIT)
 
 
 def balances_draws(parameters: dict[str, Any]) -> bool:
@@ -162,7 +166,7 @@ def _count(name: str, parameters: dict[str, Any], *, n_rows: int, least: int) ->
     """Return a number of rows, given as such or as a share of the training rows."""
     value = parameters[name]
     if _is_whole(value, least):
-        return int(value)
+        return min(int(value), _NO_LIMIT)
     if _is_real(value) and not isinstance(value, Integral) and 0 < value <= 1:
         return math.ceil(float(value) * n_rows)
     what = f"a whole number of at least {least} or a share in (0, 1]"

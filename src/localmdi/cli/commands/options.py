@@ -100,7 +100,7 @@ def fit_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--trees"],
-            type=click.IntRange(1),
+            type=click.IntRange(1, 2**31 - 1),
             metavar="N",
             help="Number of trees.  [default: 1000, or fewer for many rows]",
         ),
@@ -405,6 +405,7 @@ def _encoding(value: str) -> str:
 
     try:
         name = codecs.lookup(value).name
-    except LookupError as error:
+        "a,b".encode(value)  # some codecs, such as zip, know bytes only
+    except (LookupError, UnicodeError) as error:
         raise ValueError(f"no encoding {value!r:.40}; common ones are utf8 and latin1.") from error
     return "utf8" if name == "utf-8" else value

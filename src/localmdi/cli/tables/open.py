@@ -80,6 +80,8 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
         return TableDirectory(path, open_table)
     with _read_carefully(path):
         table = _open(path, separator=separator, encoding=encoding)
+    if not table.names:
+        raise ValueError(f"{path.name!r} has no columns.")
     repeated = [name for name, n in Counter(table.names).items() if n > 1]
     if repeated:
         raise ValueError(
