@@ -57,7 +57,7 @@ bench-check: $(BUILD_TOOLS) ## count the instructions of fixed workloads (needs 
 paper: $(BUILT) $(PAPER_TOOLS) ## the paper's figures and tables, in paper-output (PAPER=--full for its own settings)
 	$(BIN)/python -m paper $(PAPER)
 
-evaluation: $(BUILT) $(EVALUATION_TOOLS) ## all measures on problems with known answers, in evaluation-output (EVALUATION=--full for hours)
+evaluation: $(BUILT) $(EVALUATION_TOOLS) ## all measures on problems with known answers, in evaluation-output (EVALUATION=--full for up to an hour)
 	$(BIN)/python -m evaluation $(EVALUATION)
 
 docs: $(BUILT) $(DOCS_TOOLS) ## the documentation, in docs/_build/html

@@ -20,17 +20,13 @@ PROGRAM = Program(
     "Compare importance measures on problems whose answer is known.",
     SECTIONS,
     quick="minutes",
-    full="hours; continues if interrupted",
+    full="less than an hour; continues if interrupted",
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, make the sections, write the page."""
-    parser = PROGRAM.parser()
-    parser.add_argument(
-        "--docs", action="store_true", help="also write docs/evaluation.md from the results"
-    )
-    options = parser.parse_args(arguments)
+    options = PROGRAM.options(arguments)
     settings = (Settings.full if options.full else Settings.quick)(options.output)
     names = options.only or list(SECTIONS)
     return PROGRAM.run(lambda: _make(settings, names, docs=options.docs))

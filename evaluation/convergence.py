@@ -85,7 +85,7 @@ def _answers(found: Draws) -> list[str]:
     for k in range(1, len(KS)):
         pairs = _ratios(found, k)
         parts = []
-        for word, means in zip(("global", "local"), zip(*pairs, strict=True), strict=True):
+        for word, means in zip(("Global", "local"), zip(*pairs, strict=True), strict=True):
             less = [n for n, m in zip(found.sizes, means, strict=True) if m.value + 2 * m.error < 1]
             more = [n for n, m in zip(found.sizes, means, strict=True) if m.value - 2 * m.error > 1]
             parts.append(f"{word} values: {_verdict(less, more, n_sizes=len(means))}")

@@ -124,7 +124,7 @@ class NoiseScores(Work):
 
 def run(settings: Settings, store: Store) -> Piece:
     """Compare the global measures."""
-    seeds = settings.seeds
+    seeds = settings.other_seeds
     # Fully grown trees, where plain MDI rewards noise most.
     growing = Growing(1, tune(settings, store).best("honest gain").min_rows)
     works = [

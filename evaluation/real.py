@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.charts import dots
-from evaluation.comparison import against, words
+from evaluation.comparison import against, shown, words
 from evaluation.measures import LOCAL
 from evaluation.responses import RESPONSES, real_problems
-from evaluation.rows import collect, over_problems, score_table
+from evaluation.rows import collect, in_front, over_problems, score_table
 from paper.piece import Piece
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def run(settings: Settings, store: Store) -> Piece:
     }
     means = over_problems(numbers, "AUROC")
     constant = means.pop(FOR_ALL)
-    gap = against({FOR_ALL: constant, "honest gain": means["honest gain"]}, "honest gain")
+    same = f"the {shown(FOR_ALL)}"
+    gap = against({same: constant, "honest gain": means["honest gain"]}, "honest gain")
     caption = (
         f"Row AUROC on real covariates ({', '.join(dict.fromkeys(p.data for p in problems))}); the "
         "answer is made from four features, 40 % of its variance explained; columns: response and "
@@ -55,6 +56,7 @@ def run(settings: Settings, store: Store) -> Piece:
         title="Synthetic answers on real covariates",
         notes=(
             words(against(means, "honest gain"), "honest gain"),
+            in_front({name: grouped[name] for name in means}, list(groups)),
             "The same four features are true for every row here, so a measure that says the same "
             f"about every row loses nothing. {words(gap, 'The honest gain of each row')}",
         ),

@@ -91,8 +91,10 @@ def covariates(data: str) -> np.ndarray:
     # Nothing lies exactly on a cut halfway between two values: scikit-learn and shap's
     # interventional kernel round differently there.
     X = (X - X.mean(axis=0)) / X.std(axis=0) + 1e-3 * np.random.default_rng(0).normal(size=X.shape)
-    # scikit-learn's trees compare float32 rows; all measures get what the trees see.
-    X = X.astype(np.float32)
+    # scikit-learn's trees compare float32 rows; all measures get what the trees see. With an even
+    # last bit the cut between two neighbours is a float32 too: shap's interventional kernel rounds
+    # cuts to float32, and must not round one up to the larger neighbour.
+    X = (X.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFFFFE)).view(np.float32)
     X.setflags(write=False)
     return X
 

@@ -25,12 +25,14 @@ PROGRAM = Program(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, make the pieces, write the page."""
-    options = PROGRAM.parser().parse_args(arguments)
+    options = PROGRAM.options(arguments)
     settings = (Settings.full if options.full else Settings.quick)(options.output)
-    return PROGRAM.run(lambda: _make(settings, options.only or list(PIECES)))
+    names = options.only or list(PIECES)
+    return PROGRAM.run(lambda: _make(settings, names, docs=options.docs))
 
 
-def _make(settings: Settings, names: Sequence[str]) -> Path:
+def _make(settings: Settings, names: Sequence[str], *, docs: bool) -> Path:
+    from paper.document import write_documents
     from paper.output import claims_table, write_table
     from paper.page import render
 
@@ -39,7 +41,10 @@ def _make(settings: Settings, names: Sequence[str]) -> Path:
     claims = [claim for piece in pieces for claim in piece.claims]
     write_table(claims_table(claims, f"Made by `{command}`."), settings.folder / "tables")
     page = settings.folder / "index.html"
-    write_whole(page, render(pieces, settings, command=command))
+    html = render(pieces, settings, command=command)
+    write_whole(page, html)
+    if docs:
+        write_documents(pieces, html)
     return page
 
 

@@ -70,12 +70,12 @@ def svg_text(picture: Picture) -> str:
     return file.getvalue()
 
 
-def png_bytes(picture: Picture) -> bytes:
+def png_bytes(picture: Picture, *, dpi: int = _PAGE_DPI) -> bytes:
     """Return the drawing as a small PNG of few colours."""
     from PIL import Image
 
     file, small = io.BytesIO(), io.BytesIO()
-    picture.figure.savefig(file, format="png", dpi=_PAGE_DPI, facecolor="white")
+    picture.figure.savefig(file, format="png", dpi=dpi, facecolor="white")
     with Image.open(file) as image:
         few = image.convert("RGB").quantize(_PAGE_COLOURS, kmeans=2, dither=Image.Dither.NONE)
         few.save(small, format="png", optimize=True)

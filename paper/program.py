@@ -70,7 +70,18 @@ class Program:
             metavar="PIECE",
             help=f"make only these pieces: {', '.join(self.pieces)}",
         )
+        parser.add_argument(
+            "--docs", action="store_true", help="also write the page of the documentation"
+        )
         return parser
+
+    def options(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """Return the options of a command line; a part of the pieces makes no documentation."""
+        parser = self.parser()
+        options = parser.parse_args(arguments)
+        if options.docs and options.only:
+            parser.error("--docs writes a page of all pieces; leave out --only")
+        return options
 
     def run(self, make: Callable[[], Path]) -> int:
         """Make a page and say where it is, or why there is none; return the exit code."""

@@ -91,3 +91,11 @@ def test_real_problems_leave_rows_to_explain():
     for problem in real_problems(COVARIATES, (150, 400, 1000)):
         assert len(covariates(problem.data)) >= problem.n_train + 40
     assert not covariates("diabetes").flags.writeable
+
+
+@pytest.mark.parametrize("data", COVARIATES)
+def test_no_cut_between_neighbours_is_rounded_up_to_one_of_them(data):
+    for column in covariates(data).T:
+        values = np.unique(column).astype(float)
+        cuts = (values[1:] + values[:-1]) / 2
+        assert (cuts.astype(np.float32) < values[1:]).all()

@@ -129,6 +129,13 @@ def test_the_command_writes_page_tables_and_results(tmp_path, monkeypatch, capsy
     assert found["versions"]["localmdi"]
 
 
+def test_a_part_of_the_sections_is_no_page_of_the_documentation(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        program.main(["-o", str(tmp_path), "--docs", "--only", "finite"])
+    assert stop.value.code == 2
+    assert "leave out --only" in capsys.readouterr().err
+
+
 def test_an_interruption_is_said(tmp_path, capsys, monkeypatch):
     def interrupted(settings, store):
         raise KeyboardInterrupt
@@ -154,6 +161,8 @@ def test_the_documentation_is_what_its_results_give():
     assert (DOCS / "evaluation.md").read_text(encoding="utf-8") == document(found)
     assert [section["name"] for section in found["sections"]] == list(SECTIONS)
     assert not set(found["seeds"]) & set(found["tuning_seeds"])
+    assert found["command"] == "python -m evaluation --full"
+    assert found["seeds"] == list(Settings.full("anywhere").seeds)
     for section in found["sections"]:
         for picture in section["figures"]:
             assert (DOCS / "images" / f"evaluation-{picture['name']}.png").exists()

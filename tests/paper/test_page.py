@@ -5,12 +5,12 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
 from paper.__main__ import main
+from paper.document import DOCS, PICTURES, write_documents
 from paper.output import csv_text, markdown_text, svg_text
 from paper.page import notation, render
 from paper.piece import EXACT, NOT_REPRODUCED, Claim, Picture, Piece, Table
@@ -97,8 +97,24 @@ def test_letters_are_outlined_once(piece, tmp_path):
 
 
 def test_the_published_page_is_small():
-    page = Path(__file__).parents[2] / "docs" / "paper" / "reproduction.html"
-    assert page.stat().st_size < 600_000
+    assert (DOCS / "paper" / "reproduction.html").stat().st_size < 600_000
+
+
+def test_the_published_page_is_of_a_full_run():
+    html = (DOCS / "paper" / "reproduction.html").read_text(encoding="utf-8")
+    assert "<pre>python -m paper --full</pre>" in html
+    assert "Quick mode" not in html
+
+
+def test_the_documentation_has_the_page_and_every_picture_it_shows(piece, tmp_path):
+    (picture,) = piece.figures
+    shown = replace(piece, figures=tuple(replace(picture, name=name) for name in PICTURES))
+    page = write_documents([piece, shown], "<p>all</p>", folder=tmp_path)
+    assert page.read_text(encoding="utf-8") == "<p>all</p>"
+    pictures = {f"images/{name}" for name in PICTURES.values()}
+    assert {f"images/{path.name}" for path in (tmp_path / "images").iterdir()} == pictures
+    text = (DOCS / "paper.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\((images/.*?)\)", text)) == pictures
 
 
 def test_the_same_drawing_gives_the_same_page(piece, tmp_path):
@@ -161,7 +177,10 @@ def test_an_interruption_is_said_and_leaves_no_page(tmp_path, capsys, monkeypatc
     assert not (tmp_path / "index.html").exists()
 
 
-@pytest.mark.parametrize("wrong", [["--only", "nothing"], ["--quick", "--full"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [["--only", "nothing"], ["--quick", "--full"], ["--docs", "--only", "datasets"]],
+)
 def test_wrong_options_are_refused(wrong, capsys):
     with pytest.raises(SystemExit) as stop:
         main(wrong)
