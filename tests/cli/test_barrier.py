@@ -91,8 +91,11 @@ WAIT = "def work():\n  print(os.getpid(), flush=True)\n  time.sleep(60)\n"
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_signals_reach_the_child_once(tmp_path, number, code):
+    def heed():  # what the tests themselves may ignore, under nohup for example
+        signal.signal(number, signal.SIG_DFL)
+
     for to_all in (False, True):
-        process = start(WAIT, tmp_path, start_new_session=True)
+        process = start(WAIT, tmp_path, start_new_session=True, preexec_fn=heed)
         process.stdout.readline()
         # A terminal sends Ctrl-C to all processes of the command.
         (os.killpg if to_all else os.kill)(process.pid, number)
