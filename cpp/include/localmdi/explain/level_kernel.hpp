@@ -1,27 +1,28 @@
 // Local MDI of a tile of rows in trees much larger than the tile: there most visits are those of a
-// row alone, and each is a cache miss. The rows go down level by level, so that the misses of many
-// rows overlap; then the leaves that they reached are met in the order of the nodes, and the
-// importances of the path are kept up to date from one leaf to the next.
+// row alone, and each is a cache miss. While many rows share a node they are partitioned, as in
+// TileKernel; the few that are left at a node walk on alone, a group of such rows in step, so that
+// their misses overlap.
 //
 // Why: below the first levels of a tree of a million nodes a row is alone at its node, and the next
 // node is somewhere in 24 MB. Depth first, each miss waits for the one before it, about 100 ns
-// each. Level by level, the node of row 1 is asked for while rows 2, 3, … take their step, and by
-// the time row 1 has its turn again it has arrived.
+// each. In step, the node of row 1 is asked for while rows 2, 3, … take theirs, and by the time row
+// 1 has its turn again it has arrived.
 //
-// But the sum along a path wants the nodes of one path after another. So the walk only notes where
-// each row ends. Sorted by node, neighbours share most of their path, because the nodes below a
-// first child lie before those below a second (see packed_forest.hpp): from one leaf to the next
-// the path goes up to the last common node and down again, and each edge is passed once, however
-// many rows lie below it. That is the order, and these are the additions, of TileKernel: the same
-// bits.
+// But the sum along a path wants the nodes of one path after another, and to look for them again
+// would be a miss again. So a walker writes down what it meets, and when its group has ended each
+// of its rows is added: `values_` is brought to the node where the row began to walk, the row's
+// own steps are added to it, and taken back after. The nodes above are few, and neighbours share
+// most of them. These are the additions of TileKernel in its order: the same bits.
 //
-// Example, with the tree of packed_forest.hpp: rows end at 6, 3, 5, 3. Sorted: 3, 3, 5, 6. From the
-// root down to 3 (edges to 1 and 3), twice nothing to do but add, up to the root, down to 5 (edges
-// to 2 and 5), up one, down to 6.
+// Example, with the tree of packed_forest.hpp, if two rows were few: A B go to node 1 and C to 2.
+// They walk in step: A from 1 to 3, B from 1 to 4, C from 2 to 6. Then values_ goes down to 1, A's
+// edge to 3 is added, A gets the sum, the edge is taken back; the same for B and 4; values_ goes
+// up to the root and down to 2, and C is added.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -48,13 +49,13 @@ class LevelKernel {
 public:
     LevelKernel(const PackedForest<Value>& forest, std::size_t capacity)
         : forest_(forest),
-          rows_(capacity + kSlack),
-          next_rows_(capacity + kSlack),
-          second_rows_(capacity + kSlack),
-          lists_(capacity / kFew + 1),
-          next_lists_(capacity / kFew + 1),
-          walkers_(capacity),
-          ends_(capacity),
+          rows_(2 * capacity + 2 * kSlack * (forest.max_depth + 2)),
+          waiting_(forest.max_depth + 1),
+          lists_(kGroup),
+          group_rows_(kGroup),
+          walkers_(kGroup),
+          ends_(kGroup),
+          visits_(kGroup * kVisits),
           values_(forest.n_features),
           uses_(forest.n_features),
           path_(forest.max_depth + 1),
@@ -62,27 +63,34 @@ public:
 
     template <class Partition, class Sink>
     void run(std::size_t tree, const Tile<Value>& tile, std::size_t n, Sink& sink) {
-        n_walkers_ = 0;
-        for (std::size_t i = 0; i < n; ++i) rows_[i] = static_cast<RowId>(i);
-        pass_on(forest_.root[tree], rows_.data(), n);
-        std::swap(lists_, next_lists_);
-        while (const std::size_t n_lists = std::exchange(n_lists_, 0))
-            split_lists<Partition>(tile, n_lists);
-        walk(tile);
-        sort_ends(forest_.root[tree], forest_.root[tree + 1], n);
-        add(tree, n, sink);
+        const std::uint32_t root = forest_.root[tree];
+        tree_ = tree;
+        top_ = frames_.data();
+        *top_ = {0, 0, root, forest_.nodes[root].child, forest_.root[tree + 1]};
+        std::iota(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(n), RowId(0));
+        if (walks_alone(root, n)) let_walk(root, {rows_.data(), n}, tile, sink);
+        else split_lists<Partition>(root, n, tile, sink);
+        finish_group(tile, sink);
+        while (top_ != frames_.data()) go_up();
     }
 
 private:
     // Lists this short are not worth splitting: their rows walk alone.
-    static constexpr std::size_t kFew = 8;
-    static constexpr std::size_t kGroup = 1024;   // rows that walk alone, in step
-    static constexpr std::size_t kAhead = 8;      // rows asked for before they walk
+    static constexpr std::size_t kFew = 16;
+    // Rows that walk in step: enough that what they ask for arrives before their next turn, few
+    // enough that it is still in the cache then.
+    static constexpr std::size_t kGroup = 256;
+    static constexpr std::size_t kAhead = 16;     // rows asked for before they walk
     static constexpr std::size_t kSinkAhead = 4;  // … and before they are added to
-    static constexpr unsigned kDigit = 9;
-    static constexpr std::uint32_t kDigitMask = (1u << kDigit) - 1;
+    static constexpr std::size_t kVisits = 16;    // that a walker writes down
 
-    // Neighbours in rows_ that are at one node.
+    // A list of rows that is split when its turn comes.
+    struct Waiting {
+        RowId* rows;
+        std::size_t n;
+        std::uint32_t node;
+    };
+    // Neighbours in a group that begin to walk at one node.
     struct List {
         std::uint32_t node;
         std::uint32_t n;
@@ -90,156 +98,210 @@ private:
     struct Walker {
         std::uint32_t node;
         RowId row;
+        RowId place;  // in the group
     };
-    // A node on the path; the nodes below it lie before `last`.
+    // What a walker met at a node.
+    struct Visit {
+        double credit;
+        std::uint32_t feature;
+    };
+    // Where it ended, and after how many steps.
+    struct End {
+        std::uint32_t node;
+        std::uint32_t remainder;
+        std::size_t n_steps;
+    };
+    // A node on the path; the nodes below it lie from `first` to before `last`.
     struct Frame {
         double value;  // of the parent's split feature, above this node
         std::uint32_t feature;
         std::uint32_t node;
+        std::uint32_t first;
         std::uint32_t last;
     };
 
-    // Sends the rows of all lists one level down.
-    template <class Partition>
-    void split_lists(const Tile<Value>& tile, std::size_t n_lists) {
-        const RowId* rows = rows_.data();
-        RowId* to = next_rows_.data();
-        for (std::size_t k = 0; k < n_lists; ++k) {
-            const List list = lists_[k];
-            const PackedNode<Value>& node = forest_.nodes[list.node];
-            if (node.split & kLeaf) {
-                let_walk(list.node, rows, list.n);
+    bool walks_alone(std::uint32_t node, std::size_t n) const {
+        return n <= kFew || (forest_.nodes[node].split & kLeaf);
+    }
+
+    // Splits lists depth first until few rows are left in each. Memory as in TileKernel: the rows
+    // of the node at hand are the first of rows_, others wait behind them.
+    template <class Partition, class Sink>
+    void split_lists(std::uint32_t at, std::size_t n, const Tile<Value>& tile, Sink& sink) {
+        RowId* const rows = rows_.data();
+        RowId* free = rows + n + kSlack;
+        Waiting* waiting = waiting_.data();
+        for (;;) {
+            const PackedNode<Value>& node = forest_.nodes[at];
+            const Value* const x = tile.feature(node.split & kFeatureMask);
+            const std::size_t kept = Partition::split(node, x, rows, n, rows, free);
+            const std::size_t others = n - kept;
+            const std::uint32_t first = node.child, second = first + 1;
+            const bool first_ends = walks_alone(first, kept);
+            if (first_ends) let_walk(first, {rows, kept}, tile, sink);
+            if (walks_alone(second, others)) {
+                let_walk(second, {free, others}, tile, sink);
             } else {
-                const Value* const x = tile.feature(node.split & kFeatureMask);
-                RowId* const seconds = second_rows_.data();
-                const std::size_t kept = Partition::split(node, x, rows, list.n, to, seconds);
-                if (pass_on(node.child, to, kept)) to += kept;
-                if (pass_on(node.child + 1, seconds, list.n - kept))
-                    to = std::copy_n(seconds, list.n - kept, to);
+                prefetch_node(forest_, forest_.nodes[second].child);
+                *waiting++ = {free, others, second};
+                free += others + kSlack;
             }
-            rows += list.n;
+            if (!first_ends) {
+                at = first;
+                n = kept;
+                continue;
+            }
+            if (waiting == waiting_.data()) return;
+            --waiting;
+            free = waiting->rows;
+            n = waiting->n;
+            at = waiting->node;
+            for (std::size_t i = 0; i < n; i += kSlack)
+                std::memcpy(rows + i, free + i, kSlack * sizeof(RowId));
         }
-        std::swap(rows_, next_rows_);
-        std::swap(lists_, next_lists_);
     }
 
-    // True if the rows stay together as a list of the next level.
-    bool pass_on(std::uint32_t node, const RowId* rows, std::size_t n) {
-        if (n <= kFew) {
-            let_walk(node, rows, n);
-            return false;
+    // The rows of a list join the group that walks next.
+    template <class Sink>
+    void let_walk(std::uint32_t node, std::span<const RowId> rows, const Tile<Value>& tile,
+                  Sink& sink) {
+        while (!rows.empty()) {
+            if (n_walkers_ == kGroup) finish_group(tile, sink);
+            const std::size_t n = std::min(rows.size(), kGroup - n_walkers_);
+            lists_[n_lists_++] = {node, static_cast<std::uint32_t>(n)};
+            for (std::size_t i = 0; i < n; ++i, ++n_walkers_) {
+                group_rows_[n_walkers_] = rows[i];
+                walkers_[n_walkers_] = {node, rows[i], static_cast<RowId>(n_walkers_)};
+            }
+            rows = rows.subspan(n);
         }
-        next_lists_[n_lists_++] = {node, static_cast<std::uint32_t>(n)};
-        return true;
     }
 
-    void let_walk(std::uint32_t node, const RowId* rows, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) walkers_[n_walkers_++] = {node, rows[i]};
+    // Sends the rows of the group to their ends and adds what they met.
+    template <class Sink>
+    void finish_group(const Tile<Value>& tile, Sink& sink) {
+        const std::size_t n_rows = std::exchange(n_walkers_, 0);
+        const std::size_t n_lists = std::exchange(n_lists_, 0);
+        walk(tile, n_rows);
+        std::size_t place = 0;
+        for (std::size_t k = 0; k < n_lists; ++k) {
+            go_to(lists_[k].node);
+            for (const std::size_t end = place + lists_[k].n; place < end; ++place) {
+                sink.prefetch(group_rows_[std::min(place + kSinkAhead, n_rows - 1)]);
+                add(lists_[k].node, place, sink);
+            }
+        }
     }
 
-    // Sends every row that walks alone to its end. A group goes one level at a time: long enough
-    // that what it asks for arrives, short enough that it is still there a level later.
-    void walk(const Tile<Value>& tile) {
-        Walker* end = ends_.data();
-        for (std::size_t first = 0; first < n_walkers_; first += kGroup)
-            end = walk_group(tile, walkers_.data() + first, std::min(kGroup, n_walkers_ - first),
-                             end);
-    }
-
-    Walker* walk_group(const Tile<Value>& tile, Walker* walkers, std::size_t n, Walker* end) {
+    void walk(const Tile<Value>& tile, std::size_t n) {
         const PackedNode<Value>* const nodes = forest_.nodes.data();
         const auto value = [&](const Walker& at) {
             return tile.feature(nodes[at.node].split & kFeatureMask) + at.row;
         };
-        while (n > 0) {
+        Walker* const walkers = walkers_.data();
+        for (std::size_t depth = 0; n > 0; ++depth) {
             std::size_t walking = 0;
+            const std::size_t visit = std::min(depth, kVisits - 1);
             for (std::size_t i = 0; i < n; ++i) {
                 LOCALMDI_PREFETCH(value(walkers[std::min(i + kAhead, n - 1)]));
                 const Walker at = walkers[i];
                 const PackedNode<Value>& node = nodes[at.node];
                 const std::uint32_t next = node.child + (goes_first(node, *value(at)) ? 0u : 1u);
                 prefetch_node(forest_, next);
-                // Written to both places, because no predictor knows where the path ends.
-                const bool ends = node.split & kLeaf;
-                *end = at;
-                end += ends;
-                walkers[walking] = {next, at.row};
-                walking += !ends;
+                LOCALMDI_PREFETCH(&forest_.remainder[node.end]);
+                visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask};
+                ends_[at.place] = {at.node, node.end, depth};
+                // Written in any case, because no predictor knows where the path ends.
+                walkers[walking] = {next, at.row, at.place};
+                walking += !(node.split & kLeaf);
             }
             n = walking;
         }
-        return end;
     }
 
-    // By node, digit by digit.
-    void sort_ends(std::uint32_t root, std::uint32_t last, std::size_t n) {
-        for (unsigned shift = 0; shift < 32 && (last - root) >> shift > 0; shift += kDigit) {
-            const auto digit = [&](const Walker& end) {
-                return (end.node - root) >> shift & kDigitMask;
-            };
-            std::array<std::uint32_t, kDigitMask + 2> place{};
-            for (std::size_t i = 0; i < n; ++i) ++place[digit(ends_[i]) + 1];
-            std::partial_sum(place.begin(), place.end(), place.begin());
-            for (std::size_t i = 0; i < n; ++i) walkers_[place[digit(ends_[i])]++] = ends_[i];
-            std::swap(walkers_, ends_);
-        }
-    }
-
+    // Adds a row that began to walk at `from`, where values_ is now.
     template <class Sink>
-    void add(std::size_t tree, std::size_t n, Sink& sink) {
-        Frame* top = frames_.data();
-        *top = {0, 0, forest_.root[tree], forest_.root[tree + 1]};
-        std::size_t path_length = 0;
-        const auto go_up = [&] {
-            values_[top->feature] = top->value;
-            if (--uses_[top->feature] == 0) --path_length;
-            --top;
-        };
-        for (std::size_t i = 0; i < n; ++i) {
-            const Walker end = ends_[i];
-            sink.prefetch(ends_[std::min(i + kSinkAhead, n - 1)].row);
-            while (end.node >= top->last) go_up();
-            while (top->node != end.node) {
-                const Frame next = below(*top, end.node);
-                path_[path_length] = next.feature;
-                path_length += uses_[next.feature]++ == 0;
-                // Definition 1: i(t) − i(t_x)
-                values_[next.feature] += forest_.nodes[next.node].credit;
-                *++top = next;
-            }
-            sink.add(TreeImportance{tree,
+    void add(std::uint32_t from, std::size_t place, Sink& sink) {
+        const End& end = ends_[place];
+        const auto give = [&] {
+            sink.add(TreeImportance{tree_,
                                     values_,
-                                    {path_.data(), path_length},
-                                    forest_.remainder[forest_.nodes[end.node].end],
+                                    {path_.data(), path_length_},
+                                    forest_.remainder[end.remainder],
                                     end.node},
-                     std::span<const RowId>(&end.row, 1));
+                     std::span<const RowId>(&group_rows_[place], 1));
+        };
+        if (end.n_steps >= kVisits) {  // more than it wrote down
+            go_to(end.node);
+            give();
+            while (top_->node != from) go_up();
+            return;
         }
-        while (top != frames_.data()) go_up();
+        const Visit* const visits = &visits_[place * kVisits];
+        const std::size_t path_length = path_length_;
+        std::array<double, kVisits> before;
+        for (std::size_t k = 0; k < end.n_steps; ++k) {
+            before[k] = values_[visits[k].feature];
+            step(visits[k].feature, visits[k + 1].credit);
+        }
+        give();
+        for (std::size_t k = end.n_steps; k-- > 0;) {
+            values_[visits[k].feature] = before[k];
+            --uses_[visits[k].feature];
+        }
+        path_length_ = path_length;
     }
 
-    // The child on the way to a leaf. The nodes below a first child lie before those below the
-    // second, and all of them behind the two.
-    Frame below(const Frame& parent, std::uint32_t leaf) const {
+    void step(std::uint32_t f, double credit) {
+        path_[path_length_] = f;
+        path_length_ += uses_[f]++ == 0;
+        values_[f] += credit;  // Definition 1: i(t) − i(t_x)
+    }
+
+    // Brings values_ to a node: up to the last common one, then down.
+    void go_to(std::uint32_t node) {
+        while (node != top_->node && (node < top_->first || node >= top_->last)) go_up();
+        while (node != top_->node) {
+            const Frame next = below(*top_, node);
+            step(next.feature, forest_.nodes[next.node].credit);
+            *++top_ = next;
+        }
+    }
+
+    void go_up() {
+        values_[top_->feature] = top_->value;
+        path_length_ -= --uses_[top_->feature] == 0;
+        --top_;
+    }
+
+    // The child on the way to a node below. The nodes below a first child lie before those below
+    // the second, and all of them behind the two.
+    Frame below(const Frame& parent, std::uint32_t node) const {
         const PackedNode<Value>* const nodes = forest_.nodes.data();
-        const PackedNode<Value>& node = nodes[parent.node];
-        const std::uint32_t first = node.child, second = first + 1;
+        const std::uint32_t first = parent.first, second = first + 1;
         const std::uint32_t middle =
             nodes[second].split & kLeaf ? parent.last : nodes[second].child;
-        const bool to_second = leaf == second || (leaf != first && leaf >= middle);
+        const bool to_second = node == second || (node != first && node >= middle);
         const std::uint32_t to = to_second ? second : first;
         const std::uint32_t last = to_second ? parent.last : middle;
-        const std::uint32_t f = node.split & kFeatureMask;
-        return {values_[f], f, to, nodes[to].split & kLeaf ? to + 1 : last};
+        const std::uint32_t f = nodes[parent.node].split & kFeatureMask;
+        return {values_[f], f, to, nodes[to].child, nodes[to].split & kLeaf ? to + 1 : last};
     }
 
     const PackedForest<Value>& forest_;
-    std::vector<RowId> rows_, next_rows_, second_rows_;
-    std::vector<List> lists_, next_lists_;
-    std::vector<Walker> walkers_, ends_;
+    std::vector<RowId> rows_;
+    std::vector<Waiting> waiting_;
+    std::vector<List> lists_;
+    std::vector<RowId> group_rows_;
+    std::vector<Walker> walkers_;
+    std::vector<End> ends_;
+    std::vector<Visit> visits_;
     std::size_t n_lists_ = 0, n_walkers_ = 0;
     std::vector<double> values_;
     std::vector<std::uint32_t> uses_, path_;
     std::vector<Frame> frames_;
+    Frame* top_ = nullptr;
+    std::size_t path_length_ = 0, tree_ = 0;
 };
 
 }  // namespace localmdi::explain
