@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <vector>
 
 #include "localmdi/forest/inclusive_threshold.hpp"
@@ -16,37 +15,30 @@ namespace {
 
 constexpr std::int64_t kNoChild = -1;
 
-// Where a tree goes. Trees of two children per split have one leaf more than splits, so that all
-// places are known before any tree is read.
-struct Place {
-    std::uint32_t root, first_end;
-};
-
 class TreePacker {
 public:
     TreePacker(PackedForest<float>& out, std::int64_t n_features)
         : out_(out), n_features_(n_features) {}
 
     // False: the tree breaks a rule. Nothing outside its place is written.
-    bool pack(const BinaryTree& tree, Place place, double weight) {
+    bool pack(const BinaryTree& tree, std::uint32_t root, double weight) {
         claims_.reset(tree.n_nodes);
         stack_.clear();
-        const auto tree_end = place.root + static_cast<std::uint32_t>(tree.n_nodes);
-        std::uint32_t used = place.root + 1, end = place.first_end;
+        const auto tree_end = root + static_cast<std::uint32_t>(tree.n_nodes);
+        std::uint32_t used = root + 1;
         std::size_t n_visited = 0;
-        Pending next{0, tree.impurity[0], place.root, 0};
+        Pending next{0, tree.impurity[0], root, 0};
         for (;; ++n_visited) {
             const double impurity = tree.impurity[next.record];
             if (!claims_.claim(next.record) || !is_impurity(impurity) ||
                 !is_weight(tree.weight[next.record]))
                 return false;
-            out_.source[next.at] = place.root + static_cast<std::uint32_t>(next.record);
+            out_.source[next.at] = root + static_cast<std::uint32_t>(next.record);
             PackedNode<float>& node = out_.nodes[next.at];
             node.credit = weight * (next.parent_impurity - impurity);
             if (tree.left[next.record] != kNoChild || tree.right[next.record] != kNoChild) {
                 if (tree_end - used < 2 || !pack_split(tree, next.record, node)) return false;
-                node.child = used;
-                node.end = 0;
+                node.link = used;
                 const auto first = static_cast<std::size_t>(tree.left[next.record]);
                 const auto second = static_cast<std::size_t>(tree.right[next.record]);
                 stack_.push_back({second, impurity, used + 1, next.depth + 1});
@@ -54,12 +46,9 @@ public:
                 used += 2;
                 continue;
             }
-            // As in pack(): a leaf sends every row to itself.
-            node.threshold = std::numeric_limits<float>::infinity();
-            node.split = kLeaf | kMissingFirst;
-            node.child = next.at;
-            node.end = end;
-            out_.remainder[end++] = weight * impurity;
+            node.threshold = 0;
+            node.split = kLeaf;
+            node.set_remainder(weight * impurity);
             max_depth_ = std::max(max_depth_, next.depth);
             if (stack_.empty()) return n_visited + 1 == tree.n_nodes;
             next = stack_.back();
@@ -119,29 +108,25 @@ std::optional<PackedForest<float>> pack_drops(std::span<const BinaryTree> trees,
     if (n_features < 1 || n_features > static_cast<std::int64_t>(kFeatureMask) || trees.empty())
         return std::nullopt;
     PackedForest<float> out;
-    std::vector<Place> places;
-    std::size_t n_nodes = 0, n_ends = 0;
+    std::size_t n_nodes = 0;
     for (const BinaryTree& tree : trees) {
         if (tree.n_nodes % 2 == 0) return std::nullopt;
-        places.push_back({static_cast<std::uint32_t>(n_nodes), static_cast<std::uint32_t>(n_ends)});
+        out.root.push_back(static_cast<std::uint32_t>(n_nodes));
         n_nodes += tree.n_nodes;
-        n_ends += (tree.n_nodes + 1) / 2;
         if (n_nodes >= (std::size_t{1} << 32) - 1) return std::nullopt;
     }
     out.n_features = static_cast<std::size_t>(n_features);
     out.tree_weight.assign(tree_weight.begin(), tree_weight.end());
-    for (const Place& place : places) out.root.push_back(place.root);
     out.root.push_back(static_cast<std::uint32_t>(n_nodes));
     out.nodes.resize(n_nodes);
     out.source.resize(n_nodes);
-    out.remainder.resize(n_ends);
 
     std::atomic<bool> is_sound{true};
     std::vector<std::uint32_t> depth(trees.size());
     support::parallel_for(trees.size(), n_threads, interrupt, [&] {
         return [&, packer = TreePacker(out, n_features)](std::size_t t) mutable {
             if (!is_sound.load(std::memory_order_relaxed)) return;
-            if (!packer.pack(trees[t], places[t], tree_weight[t])) is_sound.store(false);
+            if (!packer.pack(trees[t], out.root[t], tree_weight[t])) is_sound.store(false);
             depth[t] = packer.max_depth();
         };
     });

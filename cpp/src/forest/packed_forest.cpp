@@ -1,6 +1,5 @@
 // Packing: a depth-first walk over the node table with a stack of its own, because a tree may be
 // deeper than the thread's stack.
-#include <limits>
 #include <stdexcept>
 
 #include "localmdi/forest/packed_forest.hpp"
@@ -35,7 +34,6 @@ public:
         out_.tree_weight.assign(tree_weight.begin(), tree_weight.end());
         out_.nodes.resize(n);
         out_.source.resize(n);
-        out_.remainder.reserve(n / 2 + forest_.n_trees());
         out_.root.reserve(forest_.n_trees() + 1);
         for (std::size_t t = 0; t < forest_.n_trees(); ++t) pack_tree(t);
         out_.root.push_back(used_);
@@ -75,18 +73,11 @@ private:
         return column.empty() ? 0.0 : weight_ * column[node];
     }
 
-    std::uint32_t new_end(std::size_t node) {
-        out_.remainder.push_back(weighted(credits_.remainder, node));
-        return static_cast<std::uint32_t>(out_.remainder.size() - 1);
-    }
-
     void pack_leaf(const Pending& leaf) {
         auto& node = out_.nodes[leaf.at];
-        // A leaf sends every row to itself, so that rows of unequal depth can walk in step.
-        node.threshold = std::numeric_limits<Value>::infinity();
-        node.split = kLeaf | kMissingFirst;
-        node.child = leaf.at;
-        node.end = new_end(leaf.node);
+        node.threshold = 0;
+        node.split = kLeaf;
+        node.set_remainder(weighted(credits_.remainder, leaf.node));
     }
 
     Pending pack_split(const Pending& parent) {
@@ -94,24 +85,23 @@ private:
         const std::uint32_t first = used_;
         used_ += static_cast<std::uint32_t>(n_children);
         auto& node = out_.nodes[parent.at];
-        node.end = 0;
         node.split = static_cast<std::uint32_t>(forest_.feature[parent.node]);
         const SplitKind kind = forest_.kind(parent.node);
         if (kind == SplitKind::less_equal || kind == SplitKind::less) {
             node.threshold =
                 inclusive_threshold<Value>(forest_.threshold[parent.node], kind == SplitKind::less);
             if (forest_.missing_child[parent.node] == 0) node.split |= kMissingFirst;
-            node.child = first;
+            node.link = first;
         } else {
             const auto categories = forest_.categories(parent.node);
             node.threshold = 0;
             node.split |= kUnordered;
-            node.child = static_cast<std::uint32_t>(out_.unordered.size());
-            node.end = new_end(parent.node);
+            node.link = out_.unordered.size();
             out_.unordered.push_back({kind,
                                       first,
                                       static_cast<std::uint32_t>(n_children),
                                       forest_.missing_child[parent.node],
+                                      weighted(credits_.remainder, parent.node),
                                       {categories.begin(), categories.end()},
                                       kind == SplitKind::multiway ? child_table(categories)
                                                                   : std::vector<std::uint8_t>()});

@@ -44,15 +44,16 @@ private:
             using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
             return std::bit_cast<Bits>(a.threshold) == std::bit_cast<Bits>(b.threshold);
         }
-        const UnorderedSplit& first = forest_.unordered[a.child];
-        const UnorderedSplit& second = forest_.unordered[b.child];
+        const UnorderedSplit& first = forest_.unordered[a.child()];
+        const UnorderedSplit& second = forest_.unordered[b.child()];
         return first.kind == SplitKind::category_set && second.kind == first.kind &&
                first.missing_child == second.missing_child && first.categories == second.categories;
     }
 
     std::uint32_t first_child(std::uint32_t at) const {
         const PackedNode<Value>& split = node(at);
-        return split.split & kUnordered ? forest_.unordered[split.child].first_child : split.child;
+        return split.split & kUnordered ? forest_.unordered[split.child()].first_child
+                                        : split.child();
     }
 
     // The nodes of every level of a tree, in the order of their answers; false if it is not
@@ -105,8 +106,7 @@ private:
         }
         std::ranges::sort(columns, {}, &Column::n_levels);
         Column left{depth, static_cast<std::uint32_t>(out_.features.size()), {}};
-        for (const std::uint32_t leaf : levels_.back())
-            left.sums.push_back(forest_.remainder[node(leaf).end]);
+        for (const std::uint32_t leaf : levels_.back()) left.sums.push_back(node(leaf).remainder());
         columns.push_back(std::move(left));
         // The groups that need all levels have the largest tables: they are full, the first may
         // not.

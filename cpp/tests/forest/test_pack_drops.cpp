@@ -64,8 +64,7 @@ bool are_equal(const PackedForest<float>& one, const PackedForest<float>& other)
     const std::size_t n = one.nodes.size();
     return n == other.nodes.size() && one.n_features == other.n_features &&
            one.max_depth == other.max_depth && one.root == other.root &&
-           one.source == other.source && one.remainder == other.remainder &&
-           one.tree_weight == other.tree_weight &&
+           one.source == other.source && one.tree_weight == other.tree_weight &&
            std::memcmp(one.nodes.data(), other.nodes.data(), n * sizeof one.nodes[0]) == 0;
 }
 

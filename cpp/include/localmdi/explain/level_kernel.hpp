@@ -66,7 +66,7 @@ public:
         const std::uint32_t root = forest_.root[tree];
         tree_ = tree;
         top_ = frames_.data();
-        *top_ = {0, 0, root, forest_.nodes[root].child, forest_.root[tree + 1]};
+        *top_ = {0, 0, root, forest_.nodes[root].child(), forest_.root[tree + 1]};
         std::iota(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(n), RowId(0));
         if (walks_alone(root, n)) let_walk(root, {rows_.data(), n}, tile, sink);
         else split_lists<Partition>(root, n, tile, sink);
@@ -108,8 +108,8 @@ private:
     // Where it ended, and after how many steps.
     struct End {
         std::uint32_t node;
-        std::uint32_t remainder;
-        std::size_t n_steps;
+        std::uint32_t n_steps;
+        double remainder;
     };
     // A node on the path; the nodes below it lie from `first` to before `last`.
     struct Frame {
@@ -136,13 +136,13 @@ private:
             const Value* const x = tile.feature(node.split & kFeatureMask);
             const std::size_t kept = Partition::split(node, x, rows, n, rows, free);
             const std::size_t others = n - kept;
-            const std::uint32_t first = node.child, second = first + 1;
+            const std::uint32_t first = node.child(), second = first + 1;
             const bool first_ends = walks_alone(first, kept);
             if (first_ends) let_walk(first, {rows, kept}, tile, sink);
             if (walks_alone(second, others)) {
                 let_walk(second, {free, others}, tile, sink);
             } else {
-                prefetch_node(forest_, forest_.nodes[second].child);
+                prefetch_node(forest_, forest_.nodes[second].child());
                 *waiting++ = {free, others, second};
                 free += others + kSlack;
             }
@@ -199,21 +199,22 @@ private:
             return tile.feature(nodes[at.node].split & kFeatureMask) + at.row;
         };
         Walker* const walkers = walkers_.data();
-        for (std::size_t depth = 0; n > 0; ++depth) {
+        for (std::uint32_t depth = 0; n > 0; ++depth) {
             std::size_t walking = 0;
-            const std::size_t visit = std::min(depth, kVisits - 1);
+            const std::size_t visit = std::min<std::size_t>(depth, kVisits - 1);
             for (std::size_t i = 0; i < n; ++i) {
                 LOCALMDI_PREFETCH(value(walkers[std::min(i + kAhead, n - 1)]));
                 const Walker at = walkers[i];
                 const PackedNode<Value>& node = nodes[at.node];
-                const std::uint32_t next = node.child + (goes_first(node, *value(at)) ? 0u : 1u);
+                const bool ends = node.split & kLeaf;
+                const bool first = goes_first(node, *value(at));
+                const std::uint32_t next = ends ? at.node : node.child() + (first ? 0u : 1u);
                 prefetch_node(forest_, next);
-                LOCALMDI_PREFETCH(&forest_.remainder[node.end]);
                 visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask};
-                ends_[at.place] = {at.node, node.end, depth};
+                ends_[at.place] = {at.node, depth, node.remainder()};
                 // Written in any case, because no predictor knows where the path ends.
                 walkers[walking] = {next, at.row, at.place};
-                walking += !(node.split & kLeaf);
+                walking += !ends;
             }
             n = walking;
         }
@@ -224,12 +225,10 @@ private:
     void add(std::uint32_t from, std::size_t place, Sink& sink) {
         const End& end = ends_[place];
         const auto give = [&] {
-            sink.add(TreeImportance{tree_,
-                                    values_,
-                                    {path_.data(), path_length_},
-                                    forest_.remainder[end.remainder],
-                                    end.node},
-                     std::span<const RowId>(&group_rows_[place], 1));
+            sink.add(
+                TreeImportance{
+                    tree_, values_, {path_.data(), path_length_}, end.remainder, end.node},
+                std::span<const RowId>(&group_rows_[place], 1));
         };
         if (end.n_steps >= kVisits) {  // more than it wrote down
             go_to(end.node);
@@ -280,12 +279,13 @@ private:
         const PackedNode<Value>* const nodes = forest_.nodes.data();
         const std::uint32_t first = parent.first, second = first + 1;
         const std::uint32_t middle =
-            nodes[second].split & kLeaf ? parent.last : nodes[second].child;
+            nodes[second].split & kLeaf ? parent.last : nodes[second].child();
         const bool to_second = node == second || (node != first && node >= middle);
         const std::uint32_t to = to_second ? second : first;
         const std::uint32_t last = to_second ? parent.last : middle;
         const std::uint32_t f = nodes[parent.node].split & kFeatureMask;
-        return {values_[f], f, to, nodes[to].child, nodes[to].split & kLeaf ? to + 1 : last};
+        if (nodes[to].split & kLeaf) return {values_[f], f, to, to, to + 1};
+        return {values_[f], f, to, nodes[to].child(), last};
     }
 
     const PackedForest<Value>& forest_;

@@ -61,13 +61,14 @@ private:
     };
     Step step(std::uint32_t at, const Value* x) const {
         const PackedNode<Value>& node = forest_.nodes[at];
-        return {node.child + (goes_first(node, x[node.split & kFeatureMask]) ? 0u : 1u),
-                (node.split & kLeaf) != 0};
+        const bool ends = node.split & kLeaf;
+        const bool first = goes_first(node, x[node.split & kFeatureMask]);
+        return {ends ? at : node.child() + (first ? 0u : 1u), ends};
     }
     Step any_step(std::uint32_t at, const Value* x) const {
         const std::uint32_t f = forest_.nodes[at].split & kFeatureMask;
         const std::uint32_t next = next_node(forest_, at, x[f]);
-        return {next, next == at || (forest_.nodes[at].split & kLeaf)};
+        return {next, next == at};
     }
 
     template <class TakeStep>
@@ -84,7 +85,6 @@ private:
                 const std::uint32_t k = walking[i];
                 const Step taken = take_step(at[k]);
                 prefetch_node(forest_, taken.next);
-                LOCALMDI_PREFETCH(&forest_.remainder[forest_.nodes[at[k]].end]);
                 visited_[k * stride_ + depth] = at[k];
                 n_visited_[k] = depth + 1;
                 at[k] = taken.next;
@@ -122,7 +122,7 @@ public:
                 n += !std::exchange(on_path_[f], true);
                 values_[f] += forest_.nodes[visited[k]].credit;  // i(t) − i(t_x)
             }
-            const double end = forest_.remainder[forest_.nodes[visited.back()].end];
+            const double end = forest_.remainder(visited.back());
             sink.add(TreeImportance{tree, values_, {path_.data(), n}, end, visited.back()},
                      std::span<const std::size_t>(&row, 1));
             for (std::size_t k = 0; k < n; ++k) {

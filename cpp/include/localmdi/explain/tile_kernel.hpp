@@ -83,8 +83,8 @@ public:
             goes_on = descend_unordered<Partition>(tile, walk, sink);
         } else {
             goes_on = descend(
-                root.child, Partition::split_all(root, feature_of(tile, root), n, rows, walk.free),
-                walk, sink);
+                root.child(),
+                Partition::split_all(root, feature_of(tile, root), n, rows, walk.free), walk, sink);
         }
         while (goes_on || back_up<Sink>(walk)) {
             const PackedNode<Value>& node = forest_.nodes[walk.at];
@@ -94,7 +94,7 @@ public:
             }
             const std::size_t kept =
                 Partition::split(node, feature_of(tile, node), rows, walk.n, rows, walk.free);
-            goes_on = descend(node.child, kept, walk, sink);
+            goes_on = descend(node.child(), kept, walk, sink);
         }
     }
 
@@ -126,7 +126,7 @@ private:
         sink.add(TreeImportance{walk.tree,
                                 values_,
                                 {path_.data(), walk.path_length},
-                                forest_.remainder[forest_.nodes[leaf].end],
+                                forest_.remainder(leaf),
                                 leaf},
                  rows);
     }
@@ -171,7 +171,7 @@ private:
     template <class Partition, class Sink>
     bool descend_unordered(const Tile<Value>& tile, Walk& walk, Sink& sink) {
         const PackedNode<Value>& node = forest_.nodes[walk.at];
-        const UnorderedSplit& split = forest_.unordered[node.child];
+        const UnorderedSplit& split = forest_.unordered[node.child()];
         if (split.kind == SplitKind::multiway) return spread(split, tile, walk, sink);
         RowId* const rows = rows_.data();
         const std::size_t kept =

@@ -17,6 +17,7 @@
 // docs/kernels.md follows an example through all of this.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,8 +40,14 @@ struct PackedNode {
     double credit;        // tree weight × amount for the edge from the parent; 0 at a root
     Value threshold;      // ordered splits: the first child takes x <= threshold
     std::uint32_t split;  // split feature and the flags below
-    std::uint32_t child;  // first child; a leaf: itself; an unordered split: its place in unordered
-    std::uint32_t end;    // place in remainder, where a row may end; else 0
+    std::uint64_t link;   // of a split: child(); of a leaf: remainder()
+
+    // The first child; of an unordered split its place in `unordered`.
+    std::uint32_t child() const { return static_cast<std::uint32_t>(link); }
+    // Tree weight × what is left. It lies in the leaf itself, so that a row that ends there meets
+    // no other cache line.
+    double remainder() const { return std::bit_cast<double>(link); }
+    void set_remainder(double left) { link = std::bit_cast<std::uint64_t>(left); }
 };
 
 inline constexpr std::uint32_t kLeaf = 1u << 31;
@@ -54,6 +61,7 @@ struct UnorderedSplit {
     std::uint32_t first_child;
     std::uint32_t n_children;
     std::int32_t missing_child;
+    double remainder;  // as of a leaf: rows that no child takes end here
     std::vector<std::uint64_t> categories;
     // A multiway split of few children whose categories are small: the child of each category, or
     // kNoChild. Empty for others.
@@ -68,7 +76,6 @@ struct PackedForest {
     std::size_t max_depth = 0;        // edges on the longest path
     std::vector<std::uint32_t> root;  // one per tree, and the end
     LargeVector<PackedNode<Value>> nodes;
-    LargeVector<double> remainder;  // tree weight × what is left where a row may end
     std::vector<UnorderedSplit> unordered;
     LargeVector<std::uint32_t> source;  // packed node → node of the table
     std::vector<double> tree_weight;
@@ -76,6 +83,13 @@ struct PackedForest {
 
     std::size_t n_trees() const { return root.size() - 1; }
     bool ordered() const { return unordered.empty(); }
+
+    // Tree weight × what is left where a row ends: at a leaf, or at a split that has no child for
+    // it.
+    double remainder(std::uint32_t at) const {
+        const PackedNode<Value>& node = nodes[at];
+        return node.split & kLeaf ? node.remainder() : unordered[node.child()].remainder;
+    }
 };
 
 // Asks for a node. Nodes are not aligned to cache lines: one of four begins in one and ends in the
@@ -85,7 +99,7 @@ LOCALMDI_ALWAYS_INLINE inline void prefetch_node(const PackedForest<Value>& fore
                                                  std::uint32_t node) {
     const PackedNode<Value>* const place = forest.nodes.data() + node;
     LOCALMDI_PREFETCH(&place->credit);
-    LOCALMDI_PREFETCH(&place->end);
+    LOCALMDI_PREFETCH(&place->link);
 }
 
 // Throws std::length_error when the forest does not fit 32-bit packed indices.

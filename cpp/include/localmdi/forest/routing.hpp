@@ -71,12 +71,13 @@ inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
 template <class Value>
 inline std::uint32_t next_node(const PackedForest<Value>& forest, std::uint32_t at, Value x) {
     const auto& node = forest.nodes[at];
+    if (node.split & kLeaf) return at;
     if (node.split & kUnordered) {
-        const UnorderedSplit& split = forest.unordered[node.child];
+        const UnorderedSplit& split = forest.unordered[node.child()];
         const std::int32_t child = child_number(split, x);
         return child == kStays ? at : split.first_child + static_cast<std::uint32_t>(child);
     }
-    return node.child + (goes_first(node, x) ? 0u : 1u);
+    return node.child() + (goes_first(node, x) ? 0u : 1u);
 }
 
 }  // namespace localmdi::forest

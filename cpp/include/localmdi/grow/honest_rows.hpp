@@ -171,8 +171,7 @@ private:
         const PackedNode<float> split{.credit = 0,
                                       .threshold = node.threshold,
                                       .split = node.missing_child == 0 ? kMissingFirst : 0,
-                                      .child = 0,
-                                      .end = 0};
+                                      .link = 0};
         const float* const x = rows_.column(static_cast<std::size_t>(node.feature));
         std::uint32_t* const ids = ids_.data() + part.begin;
         for (std::uint32_t i = 0; i < part.size(); ++i) values_[i] = x[ids[i]];

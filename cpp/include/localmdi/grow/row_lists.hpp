@@ -178,8 +178,7 @@ private:
         return {.credit = 0,
                 .threshold = split.threshold,
                 .split = split.missing_child == 0 ? kMissingFirst : 0,
-                .child = 0,
-                .end = 0};
+                .link = 0};
     }
 
     LowHigh<float> collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
