@@ -177,6 +177,14 @@ def test_a_search_around_the_pipeline():
     check(lm.local_mdi(search, X))
 
 
+@pytest.mark.parametrize("field", ["transformers_", "output_indices_"])
+def test_a_step_with_one_field_of_a_column_transformer(field):
+    step = StandardScaler().fit(X[NUMBERS])
+    setattr(step, field, {})
+    groups = groups_by_column([step], NUMBERS, features=["a", "b"])
+    assert groups == {"age": ("a",), "bmi": ("b",)}
+
+
 def test_steps_that_contradict_themselves():
     encoder = OneHotEncoder().fit(X[TEXT])
     assert groups_by_column([encoder], TEXT, features=["a", "b"]) is None

@@ -250,6 +250,25 @@ def test_other_rows_are_noticed(learning_rate):
         with_gradients(model, X[:-1], y[:-1])
 
 
+def test_rows_given_twice_are_noticed():
+    # They ask for the same steps: only the numbers of rows tell.
+    X, y = numbers(category=False)
+    model = lgb.LGBMRegressor(n_estimators=2, num_leaves=2, verbose=-1, num_threads=1).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="numbers of rows"):
+        with_gradients(model, np.tile(X, (2, 1)), np.tile(y, 2))
+
+
+def test_gradients_of_a_tree_without_splits():
+    # Older versions of LightGBM count no rows there.
+    X, y = numbers(category=False)
+    model = lgb.LGBMRegressor(n_estimators=1, min_child_samples=len(X), verbose=-1).fit(X, y)
+    text = model.booster_.model_to_string()
+    uncounted = text.replace(f"leaf_count={len(X)}", "leaf_count=0")
+    assert uncounted != text
+    forest = with_gradients(lgb.Booster(model_str=uncounted), X, y)
+    assert (forest.n_nodes, forest.weight.tolist()) == (1, [len(X)])
+
+
 def test_other_classes_are_noticed():
     X, y = numbers(category=False)
     label = targets(y)["two"]

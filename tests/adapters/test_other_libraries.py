@@ -273,6 +273,17 @@ def test_catboost_categories(tmp_path):
     np.testing.assert_allclose(raw(forest, rows)[:, 0], model.predict(rows), atol=1e-9)
 
 
+def test_catboost_categories_without_names():
+    # No split asks for them, so that the model can be read; their column holds codes.
+    table, _ = mixed_frame()
+    table = table[["a", "b"]].assign(b=table["b"].fillna("none"))
+    settings = {"iterations": 1, "depth": 1, "one_hot_max_size": 20}
+    label = (table["a"] > 0).astype(float)
+    forest = as_forest(catboost_model(settings, table, label, cat_features=["b"]))
+    assert forest.feature_names == ("a", "b")
+    assert forest.categories is None
+
+
 def test_catboost_refusals(tmp_path):
     table, y = mixed_frame()
     table = table[["a", "b"]].assign(b=table["b"].fillna("none"))

@@ -13,7 +13,7 @@ from forest.tables import fields_of_forests
 from localmdi._validation import RowRules, read_rows
 from localmdi.exceptions import MissingStatisticsError
 from localmdi.forest import build_forest
-from localmdi.forest.credit import Credit, impurity_drop
+from localmdi.forest.credit import Credit, find_laws, impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance import LocalRequest, explain, global_importance
 
@@ -88,6 +88,27 @@ def test_the_global_importance_is_the_mean_of_the_local_one():
     np.testing.assert_allclose(
         global_importance(measured, credit).values, local.values.mean(axis=0), rtol=1e-14
     )
+
+
+def test_the_heaviest_tree_says_what_is_rounding():
+    # The classes of the second tree are alike everywhere: its decrease is an error of rounding,
+    # which must not be measured by the first tree, a pure leaf of hardly any weight.
+    forest = build_forest(
+        n_features=1,
+        tree_offset=[0, 1, 4],
+        feature=[-1, 0, -1, -1],
+        split_kind=[0, 1, 0, 0],
+        threshold=[0, 0, 0, 0],
+        child_offset=[0, 0, 2, 2, 2],
+        child=[2, 3],
+        weight=[1e-9, 2.0, 1.0, 1.0],
+        impurity=[0.0, 1.0, 1.0 - 1e-12, 1.0 - 1e-12],
+        value=[[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]],
+        criterion="entropy",
+    )
+    laws = find_laws(forest, impurity_drop(forest))
+    assert laws is not None
+    assert laws.gain.tolist() == [0.0] * 4
 
 
 def test_a_criterion_nobody_knows():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 import localmdi as lm
 from importance.test_honest import NEW, X, fitted, oracle, out_of_bag
@@ -42,6 +43,15 @@ class TestErrors:
         score = np.array([draw.values / draw.standard_error for draw in draws])
         assert 0.7 < score.std() < 1.4
         assert draws[0].error == "labels"
+
+    def test_of_labels_with_a_single_residual(self):
+        # Without one of the first two rows, the other's is the only residual that is not 0: every
+        # sign leaves the value as far from 0 as it is, and so must their mean.
+        model = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+        rows, y = np.array([[0.0], [0.0], [1.0]]), np.array([-1.0, 1.0, 0.0])
+        result = lm.honest_mdi(model, rows, y, held_out=True, min_rows=1, standard_error="labels")
+        assert (result.values[:2] != 0).all()
+        np.testing.assert_allclose(result.standard_error, np.abs(result.values), rtol=1e-12)
 
     def test_both_add_up(self):
         model, y = fitted("gini", n_trees=20)

@@ -31,7 +31,9 @@ TOKENS = {
 }
 TOKEN = re.compile("|".join([*map(re.escape, TOKENS), r"(?<![\w.'])[0-9]+(?![\w.'])"]))
 # Of compile time, of the preprocessor, or of the processor's cache: no result depends on it.
-LEFT_ALONE = re.compile(r"^\s*#|static_assert|^\s*template|__builtin|alignas|prefetch|constexpr")
+LEFT_ALONE = re.compile(
+    r"^\s*#|static_assert|^\s*template|__builtin|alignas|(?i:prefetch)|constexpr"
+)
 
 
 def cpp_mutants(path: str, text: str) -> Iterator[Mutant]:

@@ -90,6 +90,8 @@ def _verdict(child: int, seconds: int) -> str:
     named = [line for line in log if line.startswith(("FAILED ", "ERROR "))]
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
+    if not named and any(line.startswith("MemoryError") for line in log):
+        return "MemoryError"  # too little was left for pytest to name the test
     if not named:
         raise RuntimeError(f"pytest ended without a word of a test, see {LOG.absolute()}")
     return named[0][:200]

@@ -175,6 +175,30 @@ void test_children() {
               .bad("orphan", 2));
 }
 
+// A root leaves out one of its many children: whichever it is, it is found.
+void test_every_orphan() {
+    constexpr std::size_t kNodes = 200;
+    for (std::size_t orphan = 1; orphan < kNodes; ++orphan) {
+        Table t;
+        t.tree_offset = {0, kNodes};
+        t.feature.assign(kNodes, -1);
+        t.feature[0] = 0;
+        t.split_kind.assign(kNodes, kLeaf);
+        t.split_kind[0] = kMultiway;
+        t.threshold.assign(kNodes, 0);
+        t.missing_child.assign(kNodes, -1);
+        for (std::size_t node = 1; node < kNodes; ++node) {
+            if (node == orphan) continue;
+            t.child.push_back(static_cast<std::int64_t>(node));
+            t.category_bits.push_back(node);
+        }
+        t.child_offset.assign(kNodes + 1, kNodes - 2);
+        t.category_offset.assign(kNodes + 1, kNodes - 2);
+        t.child_offset[0] = t.category_offset[0] = 0;
+        CHECK(t.bad("orphan", orphan));
+    }
+}
+
 // What every kernel relies on: from the roots each node is met once, through indices in range.
 bool walkable(const ForestView& forest) {
     std::vector<bool> met(forest.n_nodes());
@@ -261,4 +285,5 @@ int main(int n_arguments, char**) {
     test_nodes();
     test_categories();
     test_children();
+    test_every_orphan();
 }
