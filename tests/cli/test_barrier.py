@@ -103,6 +103,27 @@ def test_signals_reach_the_child_once(tmp_path, number, code):
         assert (out, process.returncode) == ("stopped\n", code)
 
 
+def test_a_signal_where_python_drops_exceptions(tmp_path):
+    """As in the import system: what a callback of a weak reference raises is printed, and lost."""
+    work = (
+        "import weakref\nclass Thing: pass\n"
+        "def stop(_):\n  os.kill(os.getpid(), signal.SIGTERM)\n  time.sleep(0)\n"
+        "def work():\n  thing = Thing()\n  kept = weakref.ref(thing, stop)\n  del thing\n"
+        "  time.sleep(60)\n"
+    )
+    process = start(work, tmp_path)
+    out, complaint = process.communicate(timeout=40)
+    assert (out, complaint, process.returncode) == ("stopped\n", "", 143)
+
+
+def test_other_lost_exceptions_are_still_shown(tmp_path):
+    work = "class Thing:\n  def __del__(self): 1 / 0\ndef work():\n  Thing()\n"
+    process = start(work, tmp_path)
+    _, complaint = process.communicate(timeout=60)
+    assert "ZeroDivisionError" in complaint
+    assert process.returncode == 0
+
+
 def test_the_child_ends_with_its_parent(tmp_path):
     process = start(WAIT, tmp_path)
     child = int(process.stdout.readline())

@@ -15,6 +15,7 @@ import mmap
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ _WAITING = 10
 
 _SHARED_BYTES = 4096
 _REPEAT_SECONDS = 0.5
+_LOST_SECONDS = 0.01
 _PR_SET_PDEATHSIG = 1
 _FAILED = 1
 
@@ -165,8 +167,10 @@ def _prepare_child(page: mmap.mmap, parent: int, *, caught: set[signal.Signals])
 
     global _reading_now  # one process, one page
     _reading_now = page
+    stopper = _Stopper()
+    sys.unraisablehook = stopper.ask_again
     for number in caught:
-        signal.signal(number, _stopper())
+        signal.signal(number, stopper)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, caught)
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
@@ -186,21 +190,36 @@ def _end_with_parent(parent: int) -> None:
         raise Stopped(signal.SIGTERM)
 
 
-def _stopper() -> Callable[[int, FrameType | None], None]:
-    """Return a handler that stops the work; what is half written is thrown away on the way out."""
-    last = -_REPEAT_SECONDS
+class _Stopper:
+    """A handler that stops the work; what is half written is thrown away on the way out."""
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def __init__(self) -> None:
+        self._last: dict[int, float] = {}
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
         global _stopped_by
-        nonlocal last
-        before, last = last, time.monotonic()
+        now = time.monotonic()
+        before = self._last.get(number, -_REPEAT_SECONDS)
+        self._last[number] = now
         # A terminal sends Ctrl-C to both processes, and the parent passes it on.
-        if last - before < _REPEAT_SECONDS:
+        if now - before < _REPEAT_SECONDS:
             return
         _stopped_by = number
         raise Stopped(number)
 
-    return stop
+    def ask_again(self, lost: sys.UnraisableHookArgs) -> None:
+        """Stop a little later where Python would print `Stopped` and go on.
+
+        It does so in destructors and in callbacks of weak references, which imports have many of.
+        """
+        if not isinstance(lost.exc_value, Stopped):
+            sys.__unraisablehook__(lost)
+            return
+        self._last.clear()
+        # From another thread: sent from here, the signal might be heard before the callback ends.
+        later = threading.Timer(_LOST_SECONDS, os.kill, [os.getpid(), lost.exc_value.number])
+        later.daemon = True
+        later.start()
 
 
 def _ignore(numbers: set[signal.Signals]) -> None:
