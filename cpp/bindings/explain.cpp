@@ -112,11 +112,22 @@ nb::tuple sparse(const PackedForest<Value>& forest, const RowArrays<Value>& x,
 }
 
 template <class Value>
+bool knows_nodes(const PackedForest<Value>& forest) {
+    return !forest.source.empty();
+}
+
+template <class Value>
+void require_source(const PackedForest<Value>& forest) {
+    require(knows_nodes(forest), "the forest must be packed from a table, which numbers its nodes");
+}
+
+template <class Value>
 void find_ends_into(const PackedForest<Value>& forest, const RowArrays<Value>& x, std::size_t first,
                     Matrix<std::int64_t> ends, std::size_t n_threads) {
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
     require(ends.shape(0) == x.rows.n_rows && first + ends.shape(1) <= forest.n_trees(),
             "ends must fit the rows and the trees");
+    require_source(forest);
     run_kernel([&](Interrupt& interrupt) {
         find_ends(forest, x.rows, first, first + ends.shape(1), ends.data(), Run{n_threads},
                   interrupt);
@@ -133,6 +144,7 @@ void add_end_sums_into(const PackedForest<Value>& forest, const RowArrays<Value>
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
     require(sums.shape(0) == forest.nodes.size() && (n_parts == 1 || n_parts == 2),
             "sums must fit the forest");
+    require_source(forest);
     require(column.has_value() != value.has_value(), "rows have a class or a number");
     require(weight.size() == n_rows && (column ? column->shape(0) : value->shape(0)) == n_rows,
             "targets and weight must fit the rows");
@@ -157,6 +169,7 @@ void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
     require(value.shape(0) == forest.nodes.size() && scale.size() == forest.n_trees(),
             "value and scale must fit the forest");
+    require_source(forest);
     require(out.shape(0) == x.rows.n_rows && out.shape(1) == forest.n_features &&
                 out.shape(2) == value.shape(1),
             "out must fit the rows, the features and the values");
@@ -197,6 +210,9 @@ void bind_for(nb::module_& m, const std::string& bits) {
                     view, {optional_span(credit), optional_span(remainder)}, as_span(tree_weight)));
             },
             "table"_a, "credit"_a.none(), "remainder"_a.none(), "tree_weight"_a)
+        .def_prop_ro("knows_nodes", &knows_nodes<Value>,
+                     "Whether packed nodes have their numbers in the table, which only "
+                     "`local_mdi` and its kind can do without.")
         .def("local_mdi", &local_mdi_into<Value>, "rows"_a, "values"_a.noconvert(),
              "residual"_a.noconvert(), "standard_error"_a.none().noconvert(), "n_threads"_a,
              "simd"_a = true)

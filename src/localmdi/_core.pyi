@@ -255,6 +255,12 @@ class Packed32:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    @property
+    def knows_nodes(self) -> bool:
+        """
+        Whether packed nodes have their numbers in the table, which only `local_mdi` and its kind can do without.
+        """
+
     def local_mdi(
         self,
         rows: Rows32,
@@ -371,6 +377,12 @@ class Packed64:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    @property
+    def knows_nodes(self) -> bool:
+        """
+        Whether packed nodes have their numbers in the table, which only `local_mdi` and its kind can do without.
+        """
+
     def local_mdi(
         self,
         rows: Rows64,

@@ -168,3 +168,12 @@ def test_a_packing_that_only_routes_reads_the_nodes():
     forest = adapt(DecisionTreeClassifier(random_state=0).fit(X, Y)).forest
     Packing(forest)
     assert is_read(forest)
+
+
+def test_a_packing_without_the_numbers_of_nodes_says_so():
+    explainer = lm.Explainer(ExtraTreesClassifier(3, random_state=0).fit(X, Y))
+    kernel = explainer._packing.kernel
+    assert not kernel.knows_nodes
+    with pytest.raises(ValueError, match="packed from a table"):
+        kernel.find_ends(explainer._packing.rows(X), 0, np.empty((len(X), 3), dtype=np.int64), 1)
+    assert Packing(explainer.forest).kernel.knows_nodes

@@ -9,11 +9,13 @@
 
 #include "localmdi/forest/inclusive_threshold.hpp"
 #include "localmdi/forest/node_rules.hpp"
+#include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::forest {
 namespace {
 
 constexpr std::int64_t kNoChild = -1;
+constexpr std::size_t kAhead = 16;  // records asked for before they are read
 
 class TreePacker {
 public:
@@ -29,16 +31,17 @@ public:
         std::size_t n_visited = 0;
         Pending next{0, tree.impurity[0], root, 0};
         for (;; ++n_visited) {
+            LOCALMDI_PREFETCH(
+                tree.impurity.place(std::min(next.record + kAhead, tree.n_nodes - 1)));
             const double impurity = tree.impurity[next.record];
             if (!claims_.claim(next.record) || !is_impurity(impurity) ||
                 !is_weight(tree.weight[next.record]))
                 return false;
-            out_.source[next.at] = root + static_cast<std::uint32_t>(next.record);
             PackedNode<float>& node = out_.nodes[next.at];
             node.credit = weight * (next.parent_impurity - impurity);
             if (tree.left[next.record] != kNoChild || tree.right[next.record] != kNoChild) {
                 if (tree_end - used < 2 || !pack_split(tree, next.record, node)) return false;
-                node.link = used;
+                node.child = used;
                 const auto first = static_cast<std::size_t>(tree.left[next.record]);
                 const auto second = static_cast<std::size_t>(tree.right[next.record]);
                 stack_.push_back({second, impurity, used + 1, next.depth + 1});
@@ -46,7 +49,6 @@ public:
                 used += 2;
                 continue;
             }
-            node.threshold = 0;
             node.split = kLeaf;
             node.set_remainder(weight * impurity);
             max_depth_ = std::max(max_depth_, next.depth);
@@ -87,8 +89,10 @@ private:
     }
 
     static std::uint32_t missing_flag(const BinaryTree& tree, std::size_t at) {
-        return tree.missing_goes_left.data != nullptr && tree.missing_goes_left[at] ? kMissingFirst
-                                                                                    : 0;
+        // Without a branch: most trees send as many splits' missing values left as right.
+        return tree.missing_goes_left.data == nullptr
+                   ? 0
+                   : std::uint32_t{tree.missing_goes_left[at] != 0} * kMissingFirst;
     }
 
     PackedForest<float>& out_;
@@ -119,7 +123,6 @@ std::optional<PackedForest<float>> pack_drops(std::span<const BinaryTree> trees,
     out.tree_weight.assign(tree_weight.begin(), tree_weight.end());
     out.root.push_back(static_cast<std::uint32_t>(n_nodes));
     out.nodes.resize(n_nodes);
-    out.source.resize(n_nodes);
 
     std::atomic<bool> is_sound{true};
     std::vector<std::uint32_t> depth(trees.size());

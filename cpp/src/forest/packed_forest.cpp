@@ -9,14 +9,11 @@
 namespace localmdi::forest {
 namespace {
 
-// See UnorderedSplit::child_at.
-std::vector<std::uint8_t> child_table(std::span<const std::uint64_t> categories) {
+// The length of a multiway split's UnorderedSplit::child_at.
+std::size_t table_size(std::span<const std::uint64_t> categories) {
     constexpr std::uint64_t kLargest = 255;
-    if (categories.size() > UnorderedSplit::kNoChild || categories.back() > kLargest) return {};
-    std::vector<std::uint8_t> table(categories.back() + 1, UnorderedSplit::kNoChild);
-    for (std::size_t k = 0; k < categories.size(); ++k)
-        table[categories[k]] = static_cast<std::uint8_t>(k);
-    return table;
+    if (categories.size() > UnorderedSplit::kNoChild || categories.back() > kLargest) return 0;
+    return categories.back() + 1;
 }
 
 template <class Value>
@@ -35,6 +32,7 @@ public:
         out_.nodes.resize(n);
         out_.source.resize(n);
         out_.root.reserve(forest_.n_trees() + 1);
+        reserve_unordered();
         for (std::size_t t = 0; t < forest_.n_trees(); ++t) pack_tree(t);
         out_.root.push_back(used_);
         if (!credits_.amount.empty()) out_.symmetric = symmetric_form(out_);
@@ -47,6 +45,38 @@ private:
         std::uint32_t at;
         std::uint32_t depth;
     };
+
+    // All at once: splits refer to these vectors, which must not move.
+    void reserve_unordered() {
+        std::size_t n_splits = 0, n_tables = 0;
+        for (std::size_t node = 0; node < forest_.n_nodes(); ++node) {
+            const SplitKind kind = forest_.kind(node);
+            const bool multiway = kind == SplitKind::multiway;
+            n_splits += multiway || kind == SplitKind::category_set;
+            if (multiway) n_tables += table_size(forest_.categories(node));
+        }
+        out_.unordered.reserve(n_splits);
+        out_.categories.reserve(forest_.category_bits.size());
+        out_.child_at.reserve(n_tables);
+    }
+
+    // Appends to a vector, which has room.
+    template <class T>
+    static std::span<const T> keep(LargeVector<T>& all, std::span<const T> values) {
+        const std::size_t begin = all.size();
+        all.insert(all.end(), values.begin(), values.end());
+        return {all.data() + begin, values.size()};
+    }
+
+    std::span<const std::uint8_t> keep_table(std::span<const std::uint64_t> categories) {
+        const std::size_t begin = out_.child_at.size(), size = table_size(categories);
+        if (size == 0) return {};
+        out_.child_at.insert(out_.child_at.end(), size, UnorderedSplit::kNoChild);
+        std::uint8_t* const table = out_.child_at.data() + begin;
+        for (std::size_t k = 0; k < categories.size(); ++k)
+            table[categories[k]] = static_cast<std::uint8_t>(k);
+        return {table, size};
+    }
 
     void pack_tree(std::size_t tree) {
         const auto root = static_cast<std::size_t>(forest_.tree_offset[tree]);
@@ -75,8 +105,8 @@ private:
 
     void pack_leaf(const Pending& leaf) {
         auto& node = out_.nodes[leaf.at];
-        node.threshold = 0;
         node.split = kLeaf;
+        node.child = 0;
         node.set_remainder(weighted(credits_.remainder, leaf.node));
     }
 
@@ -91,20 +121,18 @@ private:
             node.threshold =
                 inclusive_threshold<Value>(forest_.threshold[parent.node], kind == SplitKind::less);
             if (forest_.missing_child[parent.node] == 0) node.split |= kMissingFirst;
-            node.link = first;
+            node.child = first;
         } else {
-            const auto categories = forest_.categories(parent.node);
+            const auto categories = keep(out_.categories, forest_.categories(parent.node));
             node.threshold = 0;
             node.split |= kUnordered;
-            node.link = out_.unordered.size();
-            out_.unordered.push_back({kind,
-                                      first,
-                                      static_cast<std::uint32_t>(n_children),
+            node.child = static_cast<std::uint32_t>(out_.unordered.size());
+            out_.unordered.push_back({kind, first, static_cast<std::uint32_t>(n_children),
                                       forest_.missing_child[parent.node],
-                                      weighted(credits_.remainder, parent.node),
-                                      {categories.begin(), categories.end()},
-                                      kind == SplitKind::multiway ? child_table(categories)
-                                                                  : std::vector<std::uint8_t>()});
+                                      weighted(credits_.remainder, parent.node), categories,
+                                      kind == SplitKind::multiway
+                                          ? keep_table(categories)
+                                          : std::span<const std::uint8_t>()});
         }
         const auto child = [&](std::size_t k) {
             const Pending next{forest_.child_of(parent.node, k),

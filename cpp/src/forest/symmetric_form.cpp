@@ -42,18 +42,19 @@ private:
         if (a.split != b.split) return false;
         if (!(a.split & kUnordered)) {
             using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-            return std::bit_cast<Bits>(a.threshold) == std::bit_cast<Bits>(b.threshold);
+            const Value one = a.threshold, other = b.threshold;  // packed: no references to them
+            return std::bit_cast<Bits>(one) == std::bit_cast<Bits>(other);
         }
-        const UnorderedSplit& first = forest_.unordered[a.child()];
-        const UnorderedSplit& second = forest_.unordered[b.child()];
+        const UnorderedSplit& first = forest_.unordered[a.child];
+        const UnorderedSplit& second = forest_.unordered[b.child];
         return first.kind == SplitKind::category_set && second.kind == first.kind &&
-               first.missing_child == second.missing_child && first.categories == second.categories;
+               first.missing_child == second.missing_child &&
+               std::ranges::equal(first.categories, second.categories);
     }
 
     std::uint32_t first_child(std::uint32_t at) const {
         const PackedNode<Value>& split = node(at);
-        return split.split & kUnordered ? forest_.unordered[split.child()].first_child
-                                        : split.child();
+        return split.split & kUnordered ? forest_.unordered[split.child].first_child : split.child;
     }
 
     // The nodes of every level of a tree, in the order of their answers; false if it is not

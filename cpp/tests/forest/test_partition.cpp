@@ -15,13 +15,13 @@ namespace {
 
 // split_all is split of the rows 0 … n − 1.
 template <class Partition, class Value>
-void all_rows_keep_order(const PackedNode<Value>& node, const std::vector<Value>& x,
+void all_rows_keep_order(const Question<Value>& question, const std::vector<Value>& x,
                          std::size_t n) {
     std::vector<RowId> rows(n + kSlack), others(n + kSlack), all(n + kSlack), rest(n + kSlack);
     std::iota(rows.begin(), rows.end(), RowId(0));
     const std::size_t kept =
-        Partition::split(node, x.data(), rows.data(), n, rows.data(), others.data());
-    CHECK(Partition::split_all(node, x.data(), n, all.data(), rest.data()) == kept);
+        Partition::split(question, x.data(), rows.data(), n, rows.data(), others.data());
+    CHECK(Partition::split_all(question, x.data(), n, all.data(), rest.data()) == kept);
     const auto at = [](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
     CHECK(std::equal(rows.begin(), rows.begin() + at(kept), all.begin()));
     CHECK(std::equal(others.begin(), others.begin() + at(n - kept), rest.begin()));
@@ -32,22 +32,20 @@ template <class Partition, class Value>
 void partition_keeps_order() {
     Random random(6);
     for (std::size_t n = 0; n < 70; ++n)
-        for (const std::uint32_t missing : {0u, kMissingFirst}) {
-            PackedNode<Value> node{};
-            node.threshold = Value(0.5);
-            node.split = missing;
+        for (const bool missing_first : {false, true}) {
+            const Question<Value> question{Value(0.5), missing_first};
             const auto x = random_rows<Value>(random, 300);
             std::vector<RowId> rows(n + kSlack), others(n + kSlack), first, second;
             for (std::size_t i = 0; i < n; ++i) {
                 rows[i] = static_cast<RowId>(below(random, 300));
-                (goes_first(node, x[rows[i]]) ? first : second).push_back(rows[i]);
+                (goes_first(question, x[rows[i]]) ? first : second).push_back(rows[i]);
             }
             const std::size_t kept =
-                Partition::split(node, x.data(), rows.data(), n, rows.data(), others.data());
+                Partition::split(question, x.data(), rows.data(), n, rows.data(), others.data());
             CHECK(kept == first.size());
             CHECK(std::equal(first.begin(), first.end(), rows.begin()));
             CHECK(std::equal(second.begin(), second.end(), others.begin()));
-            all_rows_keep_order<Partition>(node, random_rows<Value>(random, n + kSlack), n);
+            all_rows_keep_order<Partition>(question, random_rows<Value>(random, n + kSlack), n);
         }
 }
 

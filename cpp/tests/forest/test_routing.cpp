@@ -163,8 +163,8 @@ void the_layout(bool mixed) {
                 if (ends) CHECK(forest.remainder(at) == weight * table.impurity[node]);
                 for (std::size_t k = 0; k < view.n_children(node); ++k) {
                     const auto first = packed.split & kUnordered
-                                           ? forest.unordered[packed.child()].first_child
-                                           : packed.child();
+                                           ? forest.unordered[packed.child].first_child
+                                           : packed.child;
                     const auto child = first + static_cast<std::uint32_t>(k);
                     CHECK(static_cast<std::size_t>(forest.source[child]) == view.child_of(node, k));
                     const double drop =
@@ -200,7 +200,7 @@ void amounts_of_any_measure() {
     const auto forest = pack<float>(table.view(), {amount, {}}, tree_weight);
     const auto& root = forest.nodes[forest.root[0]];
     CHECK(root.credit == 0);
-    const std::uint32_t first = root.child();
+    const std::uint32_t first = root.child;
     CHECK(forest.nodes[first].credit == 0.5 && forest.nodes[first + 1].credit == -1);
     CHECK(forest.remainder(first) == 0 && forest.remainder(first + 1) == 0);
 }

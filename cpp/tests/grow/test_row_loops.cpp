@@ -74,12 +74,10 @@ void check_marks(std::uint32_t n, TreeRandom& random) {
     for (auto& value : values)
         value = random.below(5) == 0 ? NAN : static_cast<float>(random.uniform());
     std::vector<std::uint64_t> bits(n / 64 + 2), same(n / 64 + 2);
-    for (const std::uint32_t missing : {0u, kMissingFirst}) {
-        PackedNode<float> node{};
-        node.threshold = 0.4f;
-        node.split = missing;
-        mark_first(node, values.data(), n, bits.data());
-        mark_first_avx2(node, values.data(), n, same.data());
+    for (const bool missing_first : {false, true}) {
+        const Question<float> question{0.4f, missing_first};
+        mark_first(question, values.data(), n, bits.data());
+        mark_first_avx2(question, values.data(), n, same.data());
         for (std::uint32_t i = 0; i < n; ++i)
             CHECK((bits[i / 64] >> i % 64 & 1) == (same[i / 64] >> i % 64 & 1));
     }

@@ -73,6 +73,11 @@ class Packing:
         return float(forest.tree_weight @ root / forest.tree_weight.sum())
 
     @cached_property
+    def _router(self) -> _core.Packed32 | _core.Packed64:
+        # What is packed straight from a model's records does not number its nodes.
+        return self.kernel if self.kernel.knows_nodes else pack_table(self.forest)
+
+    @cached_property
     def default_names(self) -> tuple[str, ...]:
         """The names of the features where X has none, made once for rows that come one by one."""
         return self.forest.names_for(None)
@@ -155,7 +160,7 @@ class Packing:
             kernel_rows = self.rows(batch)
             for trees in self.tree_blocks(stop - start, max_trees=max_trees):
                 leaf = np.empty((stop - start, trees.stop - trees.start), dtype=np.int64)
-                self.kernel.find_ends(kernel_rows, trees.start, leaf, n_threads)
+                self._router.find_ends(kernel_rows, trees.start, leaf, n_threads)
                 yield LeafBlock(slice(start, stop), trees, leaf)
 
     def predict(self, rows: RowSource, rules: RowRules, *, n_threads: int) -> FloatArray:

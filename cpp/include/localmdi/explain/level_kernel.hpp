@@ -54,7 +54,7 @@ public:
           lists_(kGroup),
           group_rows_(kGroup),
           walkers_(kGroup),
-          ends_(kGroup),
+          n_steps_(kGroup),
           visits_(kGroup * kVisits),
           values_(forest.n_features),
           uses_(forest.n_features),
@@ -66,7 +66,7 @@ public:
         const std::uint32_t root = forest_.root[tree];
         tree_ = tree;
         top_ = frames_.data();
-        *top_ = {0, 0, root, forest_.nodes[root].child(), forest_.root[tree + 1]};
+        *top_ = {0, 0, root, forest_.nodes[root].child, forest_.root[tree + 1]};
         std::iota(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(n), RowId(0));
         if (walks_alone(root, n)) let_walk(root, {rows_.data(), n}, tile, sink);
         else split_lists<Partition>(root, n, tile, sink);
@@ -104,12 +104,7 @@ private:
     struct Visit {
         double credit;
         std::uint32_t feature;
-    };
-    // Where it ended, and after how many steps.
-    struct End {
         std::uint32_t node;
-        std::uint32_t n_steps;
-        double remainder;
     };
     // A node on the path; the nodes below it lie from `first` to before `last`.
     struct Frame {
@@ -134,15 +129,15 @@ private:
         for (;;) {
             const PackedNode<Value>& node = forest_.nodes[at];
             const Value* const x = tile.feature(node.split & kFeatureMask);
-            const std::size_t kept = Partition::split(node, x, rows, n, rows, free);
+            const std::size_t kept = Partition::split(tile.question(node), x, rows, n, rows, free);
             const std::size_t others = n - kept;
-            const std::uint32_t first = node.child(), second = first + 1;
+            const std::uint32_t first = node.child, second = first + 1;
             const bool first_ends = walks_alone(first, kept);
             if (first_ends) let_walk(first, {rows, kept}, tile, sink);
             if (walks_alone(second, others)) {
                 let_walk(second, {free, others}, tile, sink);
             } else {
-                prefetch_node(forest_, forest_.nodes[second].child());
+                prefetch_node(forest_, forest_.nodes[second].child);
                 *waiting++ = {free, others, second};
                 free += others + kSlack;
             }
@@ -208,10 +203,11 @@ private:
                 const PackedNode<Value>& node = nodes[at.node];
                 const bool ends = node.split & kLeaf;
                 const bool first = goes_first(node, *value(at));
-                const std::uint32_t next = ends ? at.node : node.child() + (first ? 0u : 1u);
+                const std::uint32_t next = ends ? at.node : node.child + (first ? 0u : 1u);
                 prefetch_node(forest_, next);
-                visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask};
-                ends_[at.place] = {at.node, depth, node.remainder()};
+                visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask,
+                                                       at.node};
+                n_steps_[at.place] = depth;
                 // Written in any case, because no predictor knows where the path ends.
                 walkers[walking] = {next, at.row, at.place};
                 walking += !ends;
@@ -223,28 +219,32 @@ private:
     // Adds a row that began to walk at `from`, where values_ is now.
     template <class Sink>
     void add(std::uint32_t from, std::size_t place, Sink& sink) {
-        const End& end = ends_[place];
+        const std::uint32_t n_steps = n_steps_[place];
+        const Visit* const visits = &visits_[place * kVisits];
+        // What does not fit was written over the last visit: the end is the last in any case.
+        const std::uint32_t end = visits[std::min<std::size_t>(n_steps, kVisits - 1)].node;
         const auto give = [&] {
-            sink.add(
-                TreeImportance{
-                    tree_, values_, {path_.data(), path_length_}, end.remainder, end.node},
-                std::span<const RowId>(&group_rows_[place], 1));
+            sink.add(TreeImportance{tree_,
+                                    values_,
+                                    {path_.data(), path_length_},
+                                    forest_.nodes[end].remainder(),
+                                    end},
+                     std::span<const RowId>(&group_rows_[place], 1));
         };
-        if (end.n_steps >= kVisits) {  // more than it wrote down
-            go_to(end.node);
+        if (n_steps >= kVisits) {  // more than it wrote down
+            go_to(end);
             give();
             while (top_->node != from) go_up();
             return;
         }
-        const Visit* const visits = &visits_[place * kVisits];
         const std::size_t path_length = path_length_;
         std::array<double, kVisits> before;
-        for (std::size_t k = 0; k < end.n_steps; ++k) {
+        for (std::size_t k = 0; k < n_steps; ++k) {
             before[k] = values_[visits[k].feature];
             step(visits[k].feature, visits[k + 1].credit);
         }
         give();
-        for (std::size_t k = end.n_steps; k-- > 0;) {
+        for (std::size_t k = n_steps; k-- > 0;) {
             values_[visits[k].feature] = before[k];
             --uses_[visits[k].feature];
         }
@@ -279,13 +279,13 @@ private:
         const PackedNode<Value>* const nodes = forest_.nodes.data();
         const std::uint32_t first = parent.first, second = first + 1;
         const std::uint32_t middle =
-            nodes[second].split & kLeaf ? parent.last : nodes[second].child();
+            nodes[second].split & kLeaf ? parent.last : nodes[second].child;
         const bool to_second = node == second || (node != first && node >= middle);
         const std::uint32_t to = to_second ? second : first;
         const std::uint32_t last = to_second ? parent.last : middle;
         const std::uint32_t f = nodes[parent.node].split & kFeatureMask;
         if (nodes[to].split & kLeaf) return {values_[f], f, to, to, to + 1};
-        return {values_[f], f, to, nodes[to].child(), last};
+        return {values_[f], f, to, nodes[to].child, last};
     }
 
     const PackedForest<Value>& forest_;
@@ -294,7 +294,7 @@ private:
     std::vector<List> lists_;
     std::vector<RowId> group_rows_;
     std::vector<Walker> walkers_;
-    std::vector<End> ends_;
+    std::vector<std::uint32_t> n_steps_;
     std::vector<Visit> visits_;
     std::size_t n_lists_ = 0, n_walkers_ = 0;
     std::vector<double> values_;

@@ -63,7 +63,7 @@ private:
         const PackedNode<Value>& node = forest_.nodes[at];
         const bool ends = node.split & kLeaf;
         const bool first = goes_first(node, x[node.split & kFeatureMask]);
-        return {ends ? at : node.child() + (first ? 0u : 1u), ends};
+        return {ends ? at : node.child + (first ? 0u : 1u), ends};
     }
     Step any_step(std::uint32_t at, const Value* x) const {
         const std::uint32_t f = forest_.nodes[at].split & kFeatureMask;

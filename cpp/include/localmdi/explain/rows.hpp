@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "localmdi/forest/partition.hpp"
@@ -37,18 +38,35 @@ public:
 
     const Value* feature(std::size_t f) const { return values_.data() + f * capacity_; }
 
+    // What a split asks of these rows. Models of data without missing values have a way for them
+    // all the same, to the left at one split and to the right at the next; where none is missing,
+    // all splits ask alike, and no branch need be foreseen.
+    forest::Question<Value> question(const forest::PackedNode<Value>& node) const {
+        return {node.threshold, (node.split & missing_first_) != 0};
+    }
+
     void fill(const Rows<Value>& rows, std::size_t first, std::size_t count) {
+        missing_first_ = 0;
         if (rows.sparse()) fill_sparse(rows, first, count);
         else fill_dense(rows, first, count);
     }
 
 private:
+    void look_for_missing(std::span<const Value> values) {
+        // As wide as a value, which lets the compiler look at several at once.
+        std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t> missing = 0;
+        for (const Value x : values) missing |= x != x;
+        if (missing != 0) missing_first_ = forest::kMissingFirst;
+    }
+
     // Sixteen rows at a time, so that whole cache lines are written.
     void fill_dense(const Rows<Value>& rows, std::size_t first, std::size_t count) {
         constexpr std::size_t kBlock = 16;
         for (std::size_t r = 0; r < count; r += kBlock) {
             const std::size_t m = std::min(kBlock, count - r);
-            const Value* from = rows.data.data() + (first + r) * n_features_;
+            const auto block = rows.data.subspan((first + r) * n_features_, m * n_features_);
+            look_for_missing(block);
+            const Value* const from = block.data();
             for (std::size_t f = 0; f < n_features_; ++f)
                 for (std::size_t k = 0; k < m; ++k)
                     values_[f * capacity_ + r + k] = from[k * n_features_ + f];
@@ -61,8 +79,10 @@ private:
         for (const std::size_t place : written_) values_[place] = 0;
         written_.clear();
         for (std::size_t r = 0; r < count; ++r) {
+            const auto begin = static_cast<std::size_t>(rows.indptr[first + r]);
             const auto end = static_cast<std::size_t>(rows.indptr[first + r + 1]);
-            for (auto k = static_cast<std::size_t>(rows.indptr[first + r]); k < end; ++k) {
+            look_for_missing(rows.data.subspan(begin, end - begin));
+            for (std::size_t k = begin; k < end; ++k) {
                 const std::size_t place = static_cast<std::size_t>(rows.indices[k]) * capacity_ + r;
                 values_[place] = rows.data[k];
                 written_.push_back(place);
@@ -72,6 +92,7 @@ private:
 
     std::size_t n_features_, capacity_;
     LargeVector<Value> values_;
+    std::uint32_t missing_first_ = forest::kMissingFirst;  // the flag, if a value may be missing
     std::vector<std::size_t> written_;
 };
 

@@ -212,7 +212,7 @@ private:
 
     void ask_one(const PackedNode<Value>& question, const Value* x, std::size_t n) {
         if (question.split & kUnordered) {
-            const UnorderedSplit& split = forest_.unordered[question.child()];
+            const UnorderedSplit& split = forest_.unordered[question.child];
             for (std::size_t r = 0; r < n; ++r)
                 places_[r] = 2 * places_[r] + (child_number(split, x[r]) == 0 ? 0u : kSecond);
             return;

@@ -46,6 +46,7 @@
 
 namespace localmdi::explain {
 
+using forest::child_in_table;
 using forest::child_number;
 using forest::kFeatureMask;
 using forest::kLeaf;
@@ -82,9 +83,10 @@ public:
             if (root.split & kLeaf) return end(walk, walk.at, {rows, n}, sink);
             goes_on = descend_unordered<Partition>(tile, walk, sink);
         } else {
-            goes_on = descend(
-                root.child(),
-                Partition::split_all(root, feature_of(tile, root), n, rows, walk.free), walk, sink);
+            goes_on = descend(root.child,
+                              Partition::split_all(tile.question(root), feature_of(tile, root), n,
+                                                   rows, walk.free),
+                              walk, sink);
         }
         while (goes_on || back_up<Sink>(walk)) {
             const PackedNode<Value>& node = forest_.nodes[walk.at];
@@ -92,9 +94,9 @@ public:
                 goes_on = descend_unordered<Partition>(tile, walk, sink);
                 continue;
             }
-            const std::size_t kept =
-                Partition::split(node, feature_of(tile, node), rows, walk.n, rows, walk.free);
-            goes_on = descend(node.child(), kept, walk, sink);
+            const std::size_t kept = Partition::split(tile.question(node), feature_of(tile, node),
+                                                      rows, walk.n, rows, walk.free);
+            goes_on = descend(node.child, kept, walk, sink);
         }
     }
 
@@ -171,7 +173,7 @@ private:
     template <class Partition, class Sink>
     bool descend_unordered(const Tile<Value>& tile, Walk& walk, Sink& sink) {
         const PackedNode<Value>& node = forest_.nodes[walk.at];
-        const UnorderedSplit& split = forest_.unordered[node.child()];
+        const UnorderedSplit& split = forest_.unordered[node.child];
         if (split.kind == SplitKind::multiway) return spread(split, tile, walk, sink);
         RowId* const rows = rows_.data();
         const std::size_t kept =
@@ -211,11 +213,14 @@ private:
     // Copies the rows of a node to free memory, child by child; list_end_ says where lists end.
     void sort_rows(const UnorderedSplit& split, const Value* x, const Walk& walk) {
         const RowId* const rows = rows_.data();
+        const auto number_by = [&](auto child) {
+            for (std::size_t i = 0; i < walk.n; ++i)
+                child_of_[i] = static_cast<std::uint32_t>(child(split, x[rows[i]]) + 1);
+        };
+        if (split.child_at.empty()) number_by(child_number<Value>);
+        else number_by(child_in_table<Value>);
         list_end_.assign(split.n_children + 2, 0);
-        for (std::size_t i = 0; i < walk.n; ++i) {
-            child_of_[i] = static_cast<std::uint32_t>(child_number(split, x[rows[i]]) + 1);
-            ++list_end_[child_of_[i] + 1];
-        }
+        for (std::size_t i = 0; i < walk.n; ++i) ++list_end_[child_of_[i] + 1];
         std::partial_sum(list_end_.begin(), list_end_.end(), list_end_.begin());
         for (std::size_t i = 0; i < walk.n; ++i) walk.free[list_end_[child_of_[i]]++] = rows[i];
     }

@@ -14,9 +14,10 @@ struct Strided {
     const T* data = nullptr;
     std::ptrdiff_t step = 1;
 
+    const T* place(std::size_t at) const { return data + static_cast<std::ptrdiff_t>(at) * step; }
     T operator[](std::size_t at) const {
         T value;  // a packed record may be unaligned
-        std::memcpy(&value, data + static_cast<std::ptrdiff_t>(at) * step, sizeof value);
+        std::memcpy(&value, place(at), sizeof value);
         return value;
     }
 };

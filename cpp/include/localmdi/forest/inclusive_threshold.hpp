@@ -11,13 +11,16 @@
 
 namespace localmdi::forest {
 
-// The largest Value below v, which is neither NaN nor -infinity: std::nextafter without a call.
+// v, or if `before` the largest Value below it; v is neither NaN nor -infinity. std::nextafter
+// without a call, and without a branch on `before`: one threshold of two is rounded up, in no
+// order.
 template <class Value>
-Value number_before(Value v) {
+Value at_or_before(Value v, bool before) {
     using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-    if (v == 0) return -std::numeric_limits<Value>::denorm_min();
+    if (v == 0) return before ? -std::numeric_limits<Value>::denorm_min() : v;
     const auto bits = std::bit_cast<Bits>(v);
-    return std::bit_cast<Value>(static_cast<Bits>(v > 0 ? bits - 1 : bits + 1));
+    const Bits step = v > 0 ? static_cast<Bits>(-1) : Bits{1};
+    return std::bit_cast<Value>(static_cast<Bits>(bits + Bits{before} * step));
 }
 
 // The largest Value v with: x <= v exactly when x <= t (or x < t), for every x of type Value.
@@ -27,7 +30,7 @@ Value inclusive_threshold(double t, bool strict) {
         return std::numeric_limits<Value>::quiet_NaN();  // nothing is less
     const auto rounded = static_cast<Value>(t);
     const auto exact = static_cast<double>(rounded);
-    return exact > t || (strict && exact == t) ? number_before(rounded) : rounded;
+    return at_or_before(rounded, (exact > t) | (strict & (exact == t)));
 }
 
 }  // namespace localmdi::forest

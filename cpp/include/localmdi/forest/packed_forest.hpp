@@ -1,7 +1,7 @@
 // The forest in the order a row meets it: what every kernel walks. Built once from a ForestView.
 //
 // The node table has a column per field, which suits Python; a walk needs all fields of one node
-// and then of one of its children. So the fields of a node are packed together, 24 bytes for rows
+// and then of one of its children. So the fields of a node are packed together, 20 bytes for rows
 // of float32, and the nodes are put in this order: the children of a node side by side, then
 // everything below the first child, then everything below the second. A tree of seven nodes, by
 // packed index:
@@ -17,8 +17,9 @@
 // docs/kernels.md follows an example through all of this.
 #pragma once
 
-#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -32,23 +33,35 @@ namespace localmdi::forest {
 
 using support::LargeVector;
 
-// Value is the type in which a row is compared (the forest's row_dtype).
-// 24 bytes, siblings adjacent, a left subtree behind its parent: one cache line serves both
-// children.
+// Value is the type in which a row is compared (the forest's row_dtype). Siblings are adjacent, a
+// first child's subtree lies behind them: one cache line mostly serves both children. Packed in
+// steps of four bytes, because walks mostly wait for nodes that are in no cache yet; so its numbers
+// are copied, never referred to.
+#pragma pack(push, 4)
 template <class Value>
 struct PackedNode {
     double credit;        // tree weight × amount for the edge from the parent; 0 at a root
-    Value threshold;      // ordered splits: the first child takes x <= threshold
     std::uint32_t split;  // split feature and the flags below
-    std::uint64_t link;   // of a split: child(); of a leaf: remainder()
+    Value threshold;      // ordered splits: the first child takes x <= threshold
+    std::uint32_t child;  // the first child; of an unordered split its place in `unordered`
 
-    // The first child; of an unordered split its place in `unordered`.
-    std::uint32_t child() const { return static_cast<std::uint32_t>(link); }
-    // Tree weight × what is left. It lies in the leaf itself, so that a row that ends there meets
-    // no other cache line.
-    double remainder() const { return std::bit_cast<double>(link); }
-    void set_remainder(double left) { link = std::bit_cast<std::uint64_t>(left); }
+    // Of a leaf, tree weight × what is left, in place of threshold and child. It lies in the leaf
+    // itself, so that a row that ends there meets no other cache line.
+    double remainder() const {
+        double left;
+        std::memcpy(&left, bytes() + kRemainder, sizeof left);
+        return left;
+    }
+    void set_remainder(double left) {
+        std::memcpy(const_cast<std::byte*>(bytes()) + kRemainder, &left, sizeof left);
+    }
+
+private:
+    static constexpr std::size_t kRemainder = sizeof(double) + sizeof(std::uint32_t);
+    const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(this); }
 };
+#pragma pack(pop)
+static_assert(sizeof(PackedNode<float>) == 20 && sizeof(PackedNode<double>) == 24);
 
 inline constexpr std::uint32_t kLeaf = 1u << 31;
 inline constexpr std::uint32_t kUnordered = 1u << 30;     // category set or multiway
@@ -62,10 +75,10 @@ struct UnorderedSplit {
     std::uint32_t n_children;
     std::int32_t missing_child;
     double remainder;  // as of a leaf: rows that no child takes end here
-    std::vector<std::uint64_t> categories;
+    std::span<const std::uint64_t> categories;
     // A multiway split of few children whose categories are small: the child of each category, or
     // kNoChild. Empty for others.
-    std::vector<std::uint8_t> child_at;
+    std::span<const std::uint8_t> child_at;
 
     static constexpr std::uint8_t kNoChild = 255;
 };
@@ -76,10 +89,17 @@ struct PackedForest {
     std::size_t max_depth = 0;        // edges on the longest path
     std::vector<std::uint32_t> root;  // one per tree, and the end
     LargeVector<PackedNode<Value>> nodes;
-    std::vector<UnorderedSplit> unordered;
-    LargeVector<std::uint32_t> source;  // packed node → node of the table
+    LargeVector<UnorderedSplit> unordered;
+    // What these refer to, in the order of the nodes: memory is read from one end to the other.
+    LargeVector<std::uint64_t> categories;
+    LargeVector<std::uint8_t> child_at;
+    LargeVector<std::uint32_t> source;  // packed node → node of the table; of pack_drops() empty
     std::vector<double> tree_weight;
     SymmetricForm<Value> symmetric;  // if all trees are and there are credits
+
+    PackedForest() = default;
+    PackedForest(PackedForest&&) = default;  // not copied: `unordered` refers to its own vectors
+    PackedForest& operator=(PackedForest&&) = default;
 
     std::size_t n_trees() const { return root.size() - 1; }
     bool ordered() const { return unordered.empty(); }
@@ -88,7 +108,7 @@ struct PackedForest {
     // it.
     double remainder(std::uint32_t at) const {
         const PackedNode<Value>& node = nodes[at];
-        return node.split & kLeaf ? node.remainder() : unordered[node.child()].remainder;
+        return node.split & kLeaf ? node.remainder() : unordered[node.child].remainder;
     }
 };
 
@@ -97,9 +117,9 @@ struct PackedForest {
 template <class Value>
 LOCALMDI_ALWAYS_INLINE inline void prefetch_node(const PackedForest<Value>& forest,
                                                  std::uint32_t node) {
-    const PackedNode<Value>* const place = forest.nodes.data() + node;
-    LOCALMDI_PREFETCH(&place->credit);
-    LOCALMDI_PREFETCH(&place->link);
+    const auto* const place = reinterpret_cast<const std::byte*>(forest.nodes.data() + node);
+    LOCALMDI_PREFETCH(place);
+    LOCALMDI_PREFETCH(place + sizeof(PackedNode<Value>) - 1);
 }
 
 // Throws std::length_error when the forest does not fit 32-bit packed indices.

@@ -35,12 +35,12 @@ inline constexpr std::size_t kSlack = 8;
 // returns how many go first. `firsts` may be `rows`.
 struct ScalarPartition {
     template <class Value>
-    static std::size_t split(const PackedNode<Value>& node, const Value* x, const RowId* rows,
+    static std::size_t split(const Question<Value>& question, const Value* x, const RowId* rows,
                              std::size_t n, RowId* firsts, RowId* others) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const RowId row = rows[i];
-            const bool first = goes_first(node, x[row]);
+            const bool first = goes_first(question, x[row]);
             firsts[kept] = row;
             others[i - kept] = row;
             kept += first;
@@ -50,12 +50,12 @@ struct ScalarPartition {
 
     // The same for the rows 0 … n − 1; x may be read kSlack places past its end.
     template <class Value>
-    static std::size_t split_all(const PackedNode<Value>& node, const Value* x, std::size_t n,
+    static std::size_t split_all(const Question<Value>& question, const Value* x, std::size_t n,
                                  RowId* firsts, RowId* others) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < n; ++i) {
             firsts[kept] = others[i - kept] = static_cast<RowId>(i);
-            kept += goes_first(node, x[i]);
+            kept += goes_first(question, x[i]);
         }
         return kept;
     }
@@ -86,11 +86,11 @@ __attribute__((target("avx2"))) inline unsigned at_most8(__m256 values, float th
 }
 
 // goes_first for eight values, a bit each.
-__attribute__((target("avx2"))) inline unsigned first8(const PackedNode<float>& node, __m256 v) {
-    const unsigned missing_first = node.split & kMissingFirst ? 0xffu : 0u;
+__attribute__((target("avx2"))) inline unsigned first8(const Question<float>& question, __m256 v) {
+    const unsigned missing_first = question.missing_first ? 0xffu : 0u;
     const auto missing =
         static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
-    return at_most8(v, node.threshold) | (missing & missing_first);
+    return at_most8(v, question.threshold) | (missing & missing_first);
 }
 
 // Which of eight values go first, where missing ones do not.
@@ -102,8 +102,10 @@ struct AtMost8 {
 };
 // … and wherever they go.
 struct First8 {
-    const PackedNode<float>& node;
-    __attribute__((target("avx2"))) unsigned operator()(__m256 v) const { return first8(node, v); }
+    Question<float> question;
+    __attribute__((target("avx2"))) unsigned operator()(__m256 v) const {
+        return first8(question, v);
+    }
 };
 
 // Splits by goes(eight values). With `all` the rows are 0 … n − 1, and `rows` is not read.
@@ -147,18 +149,18 @@ struct Avx2Partition : ScalarPartition {
     using ScalarPartition::split_all;
 
     __attribute__((target("avx2,popcnt"), noinline)) static std::size_t split(
-        const PackedNode<float>& node, const float* x, const RowId* rows, std::size_t n,
+        const Question<float>& question, const float* x, const RowId* rows, std::size_t n,
         RowId* firsts, RowId* others) {
-        if (node.split & kMissingFirst)
-            return split_by_eight<false>(First8{node}, x, rows, n, firsts, others);
-        return split_by_eight<false>(AtMost8{node.threshold}, x, rows, n, firsts, others);
+        if (question.missing_first)
+            return split_by_eight<false>(First8{question}, x, rows, n, firsts, others);
+        return split_by_eight<false>(AtMost8{question.threshold}, x, rows, n, firsts, others);
     }
     __attribute__((target("avx2,popcnt"), noinline)) static std::size_t split_all(
-        const PackedNode<float>& node, const float* x, std::size_t n, RowId* firsts,
+        const Question<float>& question, const float* x, std::size_t n, RowId* firsts,
         RowId* others) {
-        if (node.split & kMissingFirst)
-            return split_by_eight<true>(First8{node}, x, nullptr, n, firsts, others);
-        return split_by_eight<true>(AtMost8{node.threshold}, x, nullptr, n, firsts, others);
+        if (question.missing_first)
+            return split_by_eight<true>(First8{question}, x, nullptr, n, firsts, others);
+        return split_by_eight<true>(AtMost8{question.threshold}, x, nullptr, n, firsts, others);
     }
 };
 

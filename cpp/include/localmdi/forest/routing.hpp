@@ -9,12 +9,26 @@
 
 namespace localmdi::forest {
 
+// What an ordered split asks of a value.
+template <class Value>
+struct Question {
+    Value threshold;
+    bool missing_first;
+};
+template <class Value>
+inline Question<Value> question_of(const PackedNode<Value>& node) {
+    return {node.threshold, (node.split & kMissingFirst) != 0};
+}
+
 // Ordered splits: x <= threshold, a missing value where the split says. Without a branch, because
 // no predictor knows where the next row goes.
 template <class Value>
+inline bool goes_first(const Question<Value>& question, Value x) {
+    return (x <= question.threshold) | ((x != x) & question.missing_first);
+}
+template <class Value>
 inline bool goes_first(const PackedNode<Value>& node, Value x) {
-    const bool missing_first = node.split & kMissingFirst;
-    return (x <= node.threshold) | ((x != x) & missing_first);
+    return goes_first(question_of(node), x);
 }
 
 // The same for a value that is not missing, or that goes second if it is.
@@ -37,6 +51,18 @@ inline std::uint64_t category_code(Value x) {
 // second child of a category set, and so does a missing value that the split does not expect, as at
 // a comparison; at a multiway split a row that no child expects stays where it is.
 inline constexpr std::int32_t kStays = -1;
+
+// A multiway split with a table of its categories. Without a branch on the value.
+template <class Value>
+inline std::int32_t child_in_table(const UnorderedSplit& split, Value x) {
+    const std::uint64_t code = category_code(x);
+    const bool is_known = code < split.child_at.size();
+    const std::uint8_t child = split.child_at[is_known ? code : 0];
+    const bool stays = !is_known | (child == UnorderedSplit::kNoChild);
+    const std::int32_t known = stays ? kStays : child;
+    return x != x ? split.missing_child : known;
+}
+
 template <class Value>
 inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
     const bool is_missing = x != x;
@@ -47,12 +73,8 @@ inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
             code / 64 < categories.size() && (categories[code / 64] >> (code % 64) & 1);
         return in_set || (is_missing && split.missing_child == 0) ? 0 : 1;
     }
+    if (!split.child_at.empty()) return child_in_table(split, x);
     if (is_missing) return split.missing_child;
-    if (!split.child_at.empty()) {
-        const bool is_known = code < split.child_at.size();
-        const std::uint8_t child = is_known ? split.child_at[code] : UnorderedSplit::kNoChild;
-        return child == UnorderedSplit::kNoChild ? kStays : child;
-    }
     // The categories ascend. Counting the smaller ones of a few needs no unforeseeable branch.
     constexpr std::size_t kFew = 16;
     std::size_t at = 0;
@@ -73,11 +95,11 @@ inline std::uint32_t next_node(const PackedForest<Value>& forest, std::uint32_t 
     const auto& node = forest.nodes[at];
     if (node.split & kLeaf) return at;
     if (node.split & kUnordered) {
-        const UnorderedSplit& split = forest.unordered[node.child()];
+        const UnorderedSplit& split = forest.unordered[node.child];
         const std::int32_t child = child_number(split, x);
         return child == kStays ? at : split.first_child + static_cast<std::uint32_t>(child);
     }
-    return node.child() + (goes_first(node, x) ? 0u : 1u);
+    return node.child + (goes_first(node, x) ? 0u : 1u);
 }
 
 }  // namespace localmdi::forest

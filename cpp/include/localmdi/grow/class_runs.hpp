@@ -26,7 +26,7 @@
 namespace localmdi::grow {
 
 using forest::goes_first;
-using forest::PackedNode;
+using forest::Question;
 
 inline std::vector<std::uint32_t> rows_as_given(std::size_t n_rows) {
     std::vector<std::uint32_t> rows(n_rows);
@@ -41,11 +41,11 @@ inline std::vector<std::uint32_t> rows_by_class(std::span<const std::uint32_t> l
 }
 
 // One bit per row: goes first. Rows after the last one may get a bit, too.
-inline void mark_first(const PackedNode<float>& node, const float* values, std::uint32_t n,
+inline void mark_first(const Question<float>& question, const float* values, std::uint32_t n,
                        std::uint64_t* bits) {
     for (std::uint32_t i = 0; i < n; ++i) {
         if (i % 64 == 0) bits[i / 64] = 0;
-        bits[i / 64] |= std::uint64_t{goes_first(node, values[i])} << i % 64;
+        bits[i / 64] |= std::uint64_t{goes_first(question, values[i])} << i % 64;
     }
 }
 
@@ -68,12 +68,13 @@ inline void count_ones(const std::uint64_t* bits, std::span<const double> sizes,
 #ifdef LOCALMDI_AVX2
 
 // Reads up to seven values past their end.
-__attribute__((target("avx2"))) inline void mark_first_avx2(const PackedNode<float>& node,
+__attribute__((target("avx2"))) inline void mark_first_avx2(const Question<float>& question,
                                                             const float* values, std::uint32_t n,
                                                             std::uint64_t* bits) {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(bits);  // x86: the lowest bits come first
     for (std::uint32_t i = 0; i < n; i += 8)
-        bytes[i / 8] = static_cast<std::uint8_t>(forest::first8(node, _mm256_loadu_ps(values + i)));
+        bytes[i / 8] =
+            static_cast<std::uint8_t>(forest::first8(question, _mm256_loadu_ps(values + i)));
 }
 
 __attribute__((target("popcnt"), flatten)) inline void count_ones_popcnt(

@@ -23,7 +23,7 @@ namespace localmdi::grow {
 using explain::HonestTrees;
 using forest::goes_first;
 using forest::kMissingFirst;
-using forest::PackedNode;
+using forest::Question;
 
 // What the rows answered, as explain/honest.hpp wants it.
 class RowResponses {
@@ -168,28 +168,25 @@ private:
     }
 
     void divide(const GrownNode& node, Part part) {
-        const PackedNode<float> split{.credit = 0,
-                                      .threshold = node.threshold,
-                                      .split = node.missing_child == 0 ? kMissingFirst : 0,
-                                      .link = 0};
+        const Question<float> question{node.threshold, node.missing_child == 0};
         const float* const x = rows_.column(static_cast<std::size_t>(node.feature));
         std::uint32_t* const ids = ids_.data() + part.begin;
         for (std::uint32_t i = 0; i < part.size(); ++i) values_[i] = x[ids[i]];
-        const std::uint32_t middle = part.begin + order_by_side(split, ids, part.size());
+        const std::uint32_t middle = part.begin + order_by_side(question, ids, part.size());
         add_child(node.first_child, {part.begin, middle});
         add_child(node.first_child + 1, {middle, part.end});
     }
 
-    std::uint32_t order_by_side(const PackedNode<float>& split, std::uint32_t* ids,
+    std::uint32_t order_by_side(const Question<float>& question, std::uint32_t* ids,
                                 std::uint32_t n) {
         const float* const values = values_.data();
 #ifdef LOCALMDI_AVX2
         const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-            return forest::first8(split, _mm256_loadu_ps(values + i));
+            return forest::first8(question, _mm256_loadu_ps(values + i));
         };
         if (avx2_) return order_avx2(first, ids, n, spare_.data());
 #endif
-        return order([&](std::uint32_t i) { return goes_first(split, values[i]); }, ids, n,
+        return order([&](std::uint32_t i) { return goes_first(question, values[i]); }, ids, n,
                      spare_.data());
     }
 

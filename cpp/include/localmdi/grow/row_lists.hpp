@@ -27,7 +27,7 @@ namespace localmdi::grow {
 
 using forest::goes_first;
 using forest::kMissingFirst;
-using forest::PackedNode;
+using forest::Question;
 using support::has_avx2;
 
 struct Part {
@@ -125,9 +125,10 @@ public:
             for (std::uint32_t i = 0; i < n; ++i) group_[i] = group_of_code_[code(values_[i])];
             forget_codes();
         } else {
-            const PackedNode<float> node = packed(split);
+            const Question<float> question = question_of(split);
             n_groups = 2;
-            for (std::uint32_t i = 0; i < n; ++i) group_[i] = goes_first(node, values_[i]) ? 0 : 1;
+            for (std::uint32_t i = 0; i < n; ++i)
+                group_[i] = goes_first(question, values_[i]) ? 0 : 1;
         }
         return {group_.data(), n};
     }
@@ -137,14 +138,14 @@ public:
     void count_first(const Split& split, Part counted, std::span<const double> sizes,
                      double* firsts) {
         if (loaded_ != split.feature) load(split.feature, counted);
-        const PackedNode<float> node = packed(split);
+        const Question<float> question = question_of(split);
 #ifdef LOCALMDI_AVX2
         if (avx2_) {
-            mark_first_avx2(node, values_.data(), counted.size(), bits_.data());
+            mark_first_avx2(question, values_.data(), counted.size(), bits_.data());
             return count_ones_popcnt(bits_.data(), sizes, firsts);
         }
 #endif
-        mark_first(node, values_.data(), counted.size(), bits_.data());
+        mark_first(question, values_.data(), counted.size(), bits_.data());
         count_ones(bits_.data(), sizes, firsts);
     }
 
@@ -154,15 +155,15 @@ public:
         if (loaded_ != split.feature) load(split.feature, rows.counted);
         loaded_ = kNone;  // the order of the rows is about to change
         if (split.kind == SplitKind::multiway) return divide_by_code(split, rows, children);
-        const PackedNode<float> node = packed(split);
+        const Question<float> question = question_of(split);
         children.assign(2, Child());
-        const std::uint32_t middle = rows.counted.begin + order_by_side(node, rows.counted);
+        const std::uint32_t middle = rows.counted.begin + order_by_side(question, rows.counted);
         children[0].rows.counted = {rows.counted.begin, middle};
         children[1].rows.counted = {middle, rows.counted.end};
         const float* const x = rows_.column(split.feature);
         const auto second =
             std::partition(ids_.begin() + rows.passive.begin, ids_.begin() + rows.passive.end,
-                           [&](std::uint32_t row) { return goes_first(node, x[row]); });
+                           [&](std::uint32_t row) { return goes_first(question, x[row]); });
         const auto passive_middle = static_cast<std::uint32_t>(second - ids_.begin());
         children[0].rows.passive = {rows.passive.begin, passive_middle};
         children[1].rows.passive = {passive_middle, rows.passive.end};
@@ -174,11 +175,8 @@ private:
 
     static std::uint32_t code(float value) { return static_cast<std::uint32_t>(value); }
 
-    static PackedNode<float> packed(const Split& split) {
-        return {.credit = 0,
-                .threshold = split.threshold,
-                .split = split.missing_child == 0 ? kMissingFirst : 0,
-                .link = 0};
+    static Question<float> question_of(const Split& split) {
+        return {split.threshold, split.missing_child == 0};
     }
 
     LowHigh<float> collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
@@ -189,16 +187,16 @@ private:
     }
 
     // Puts the rows of the first child before the others; returns how many they are.
-    std::uint32_t order_by_side(const PackedNode<float>& node, Part counted) {
+    std::uint32_t order_by_side(const Question<float>& question, Part counted) {
         std::uint32_t* const ids = ids_.data() + counted.begin;
         const float* const values = values_.data();
 #ifdef LOCALMDI_AVX2
         const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-            return forest::first8(node, _mm256_loadu_ps(values + i));
+            return forest::first8(question, _mm256_loadu_ps(values + i));
         };
         if (avx2_) return order_avx2(first, ids, counted.size(), spare_.data());
 #endif
-        const auto goes = [&](std::uint32_t i) { return goes_first(node, values[i]); };
+        const auto goes = [&](std::uint32_t i) { return goes_first(question, values[i]); };
         return order(goes, ids, counted.size(), spare_.data());
     }
 

@@ -1,0 +1,60 @@
+// A tile knows whether a value is missing among its rows, and asks splits accordingly.
+#include "localmdi/explain/rows.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "support/check.hpp"
+
+using namespace localmdi::explain;
+using namespace localmdi::forest;
+
+namespace {
+
+// Node of feature 0 that sends missing values to the first child.
+template <class Value>
+PackedNode<Value> missing_first() {
+    PackedNode<Value> node{};
+    node.threshold = Value(0.5);
+    node.split = kMissingFirst;
+    return node;
+}
+
+// Tiles of three rows, of which only the second has a missing value, in its last place.
+template <class Value>
+void dense_rows() {
+    constexpr std::size_t kRows = 9, kFeatures = 2;
+    std::vector<Value> data(kRows * kFeatures, Value(0.25));
+    data[6 * kFeatures - 1] = std::numeric_limits<Value>::quiet_NaN();
+    const Rows<Value> rows{kRows, kFeatures, data};
+    Tile<Value> tile(kFeatures, 3);
+    for (const std::size_t first : {0u, 3u, 6u, 3u}) {
+        tile.fill(rows, first, 3);
+        const Question<Value> question = tile.question(missing_first<Value>());
+        CHECK(question.threshold == Value(0.5));
+        CHECK(question.missing_first == (first == 3));
+        CHECK(!tile.question(PackedNode<Value>{}).missing_first);
+    }
+}
+
+// The same for compressed rows; a row without entries has none that is missing.
+template <class Value>
+void compressed_rows() {
+    const std::vector<Value> data{Value(1), std::numeric_limits<Value>::quiet_NaN()};
+    const std::vector<std::int64_t> indices{0, 1}, indptr{0, 1, 2, 2};
+    const Rows<Value> rows{3, 2, data, indptr, indices};
+    Tile<Value> tile(2, 1);
+    for (const std::size_t row : {0u, 1u, 2u}) {
+        tile.fill(rows, row, 1);
+        CHECK(tile.question(missing_first<Value>()).missing_first == (row == 1));
+    }
+}
+
+}  // namespace
+
+int main() {
+    dense_rows<float>();
+    dense_rows<double>();
+    compressed_rows<float>();
+    compressed_rows<double>();
+}
