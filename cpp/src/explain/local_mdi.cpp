@@ -16,6 +16,24 @@ double total_weight(const PackedForest<Value>& forest) {
     return std::accumulate(forest.tree_weight.begin(), forest.tree_weight.end(), 0.0);
 }
 
+void divide(double* values, std::size_t n, double by) {
+    for (std::size_t i = 0; i < n; ++i) values[i] /= by;
+}
+#ifdef LOCALMDI_AVX2
+__attribute__((target("avx2"), flatten)) void divide_avx2(double* values, std::size_t n,
+                                                          double by) {
+    divide(values, n, by);
+}
+#endif
+
+// Sums over trees become means.
+void divide_sums(double* values, std::size_t n, double by, [[maybe_unused]] const Run& run) {
+#ifdef LOCALMDI_AVX2
+    if (run.simd && has_avx2()) return divide_avx2(values, n, by);
+#endif
+    divide(values, n, by);
+}
+
 }  // namespace
 
 template <class Value>
@@ -26,8 +44,8 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
     const std::size_t p = forest.n_features;
     const double total = total_weight(forest);
     const auto divide = [&](std::size_t first, std::size_t n) {
-        for (std::size_t i = first * p; i < (first + n) * p; ++i) values[i] /= total;
-        for (std::size_t i = first; i < first + n; ++i) residual[i] /= total;
+        divide_sums(values + first * p, n * p, total, run);
+        divide_sums(residual + first, n, total, run);
     };
     const TreeRange all{0, forest.n_trees()};
     if (standard_error == nullptr) {

@@ -1,9 +1,10 @@
-// A tile knows whether a value is missing among its rows, and asks splits accordingly.
+// Tiles of rows: how many rows they have, and that they know whether a value is missing.
 #include "localmdi/explain/rows.hpp"
 
 #include <cmath>
 #include <vector>
 
+#include "localmdi/explain/for_each_tile.hpp"
 #include "support/check.hpp"
 
 using namespace localmdi::explain;
@@ -50,9 +51,22 @@ void compressed_rows() {
     }
 }
 
+// As few tiles as the cache allows, all alike, and as many for each thread.
+void tiles_are_alike() {
+    CHECK(tile_capacity(100000, 240, 1, false) == 25000);  // at most 26,214 of 240 bytes
+    CHECK(tile_capacity(100000, 240, 2, false) == 16667);  // at most 17,476: three for each
+    CHECK(tile_capacity(100000, 8, 1, false) == 25000);    // at most 32,768
+    CHECK(tile_capacity(200000, 432, 1, true) == 15385);   // at most 16,384
+    CHECK(tile_capacity(1000, 1 << 30, 1, false) == 63);   // at least 64 in the cache: 16 tiles
+    CHECK(tile_capacity(3, 8, 8, false) == 1);
+    CHECK(tile_capacity(0, 8, 1, false) == 1);
+    CHECK(tile_capacity(5, 8, 0, false) == 5);
+}
+
 }  // namespace
 
 int main() {
+    tiles_are_alike();
     dense_rows<float>();
     dense_rows<double>();
     compressed_rows<float>();

@@ -22,14 +22,20 @@ inline constexpr std::size_t kFewRows = 64;
 // With more nodes than this in a tree, few rows of a tile share one.
 inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
 
-// A tile's results, of row_bytes each, should stay in the cache while all trees pass over them;
-// large trees rather want many rows.
+// How many rows a tile has at most. Its results, of row_bytes each, should stay in the cache while
+// all trees pass over them; threads share that cache, and large trees rather want many rows. All
+// tiles are alike, and there are as many for each thread: a last tile of few rows would take almost
+// as long for its nodes as the others.
 inline std::size_t tile_capacity(std::size_t n_rows, std::size_t row_bytes, std::size_t n_threads,
                                  bool large_trees) {
-    const std::size_t bytes = std::size_t{1} << (large_trees ? 23 : 22);
-    const std::size_t fits = std::clamp<std::size_t>(bytes / row_bytes, 64, 16384);
-    const std::size_t share = (n_rows + n_threads - 1) / std::max<std::size_t>(n_threads, 1);
-    return std::max<std::size_t>(std::min(fits, share), 1);
+    constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+    const auto up = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
+    const std::size_t threads = std::max<std::size_t>(n_threads, 1);
+    const std::size_t bytes = (large_trees ? 8 : threads > 1 ? 4 : 6) * kMegabyte;
+    const std::size_t most = large_trees ? 16384 : 32768;
+    const std::size_t fits = std::clamp<std::size_t>(bytes / row_bytes, 64, most);
+    const std::size_t n_tiles = up(up(std::max<std::size_t>(n_rows, 1), fits), threads) * threads;
+    return std::max<std::size_t>(up(n_rows, n_tiles), 1);
 }
 
 template <class Kernel, class Value, class Sink>

@@ -79,7 +79,7 @@ private:
     static constexpr std::size_t kFew = 16;
     // Rows that walk in step: enough that what they ask for arrives before their next turn, few
     // enough that it is still in the cache then.
-    static constexpr std::size_t kGroup = 256;
+    static constexpr std::size_t kGroup = 512;
     static constexpr std::size_t kAhead = 16;     // rows asked for before they walk
     static constexpr std::size_t kSinkAhead = 4;  // … and before they are added to
     static constexpr std::size_t kVisits = 16;    // that a walker writes down

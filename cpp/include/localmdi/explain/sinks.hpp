@@ -53,9 +53,11 @@ public:
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
         // Adding a zero changes no bit, so whichever loop is shorter gives the same result.
         const bool few = tree.path.size() * 4 < n_features_;
+        // Nor does a leaf where nothing is left, as in trees that were grown to the end.
+        if (tree.remainder != 0)
+            for (const std::size_t row : rows) residual_[row] += tree.remainder;
         for (const std::size_t row : rows) {
             double* const out = values_ + row * n_features_;
-            residual_[row] += tree.remainder;
             if (few)
                 for (const std::uint32_t f : tree.path) out[f] += tree.values[f];
             else add_all(tree.values.data(), out);
@@ -164,7 +166,7 @@ public:
                 for (const std::uint32_t f : tree.path) LOCALMDI_PREFETCH(next + f);
             }
             Moments* const moments = moments_.data() + row * n_features_;
-            residual_[row] += tree.remainder;
+            if (tree.remainder != 0) residual_[row] += tree.remainder;
             for (const std::uint32_t f : tree.path) {
                 Moments& m = moments[f];
                 const double value = tree.values[f] * scale;
