@@ -54,6 +54,7 @@ using forest::kSlack;
 using forest::kUnordered;
 using forest::PackedForest;
 using forest::PackedNode;
+using forest::Question;
 using forest::RowId;
 using forest::split_set;
 using forest::SplitKind;
@@ -69,7 +70,7 @@ public:
           child_of_(forest.ordered() ? 0 : capacity),
           values_(forest.n_features),
           uses_(forest.n_features),
-          path_(forest.max_depth + 1),
+          path_(forest.max_depth + 2),
           frames_(forest.max_depth + 1) {}
 
     template <class Partition, class Sink>
@@ -94,8 +95,11 @@ public:
                 goes_on = descend_unordered<Partition>(tile, walk, sink);
                 continue;
             }
-            const std::size_t kept = Partition::split(tile.question(node), feature_of(tile, node),
-                                                      rows, walk.n, rows, walk.free);
+            const Question<Value> question = tile.question(node);
+            const Value* const x = feature_of(tile, node);
+            const std::size_t kept =
+                walk.n <= kSlack ? Partition::split_few(question, x, rows, walk.n, rows, walk.free)
+                                 : Partition::split(question, x, rows, walk.n, rows, walk.free);
             goes_on = descend(node.child, kept, walk, sink);
         }
     }
@@ -149,7 +153,7 @@ private:
         std::size_t waiting = walk.n - kept;
         Frame& frame = *walk.top;
         frame = {values_[f], walk.free, 0, first + 1, f};
-        if (Sink::kNeedsPath && uses_[f]++ == 0) path_[walk.path_length++] = f;
+        enter<Sink>(f, walk);
         // Definition 1 if the credit is i(t) − i(t_x).
         if (child[1].split & kLeaf && waiting > 0) {
             values_[f] = frame.value + child[1].credit;
@@ -192,7 +196,7 @@ private:
         RowId* list = walk.free;
         if (list_end_[0] > 0) end(walk, walk.at, {list, list_end_[0]}, sink);
         *walk.top++ = {values_[f], list, 0, walk.at, f};
-        if (Sink::kNeedsPath && uses_[f]++ == 0) path_[walk.path_length++] = f;
+        enter<Sink>(f, walk);
         const double value = values_[f];
         for (std::size_t k = 1; k < n_lists; ++k) {
             list = walk.free + list_end_[k - 1];
@@ -249,9 +253,17 @@ private:
                 values_[frame.feature] += forest_.nodes[walk.at].credit;
                 return true;
             }
-            if (Sink::kNeedsPath && --uses_[frame.feature] == 0) --walk.path_length;
+            if (Sink::kNeedsPath) walk.path_length -= --uses_[frame.feature] == 0;
         }
         return false;
+    }
+
+    // Without a branch: no predictor knows whether a path meets a feature again.
+    template <class Sink>
+    void enter(std::uint32_t f, Walk& walk) {
+        if (!Sink::kNeedsPath) return;
+        path_[walk.path_length] = f;
+        walk.path_length += uses_[f]++ == 0;
     }
 
     const PackedForest<Value>& forest_;

@@ -48,6 +48,13 @@ struct ScalarPartition {
         return kept;
     }
 
+    // The same for at most kSlack rows.
+    template <class Value>
+    static std::size_t split_few(const Question<Value>& question, const Value* x, const RowId* rows,
+                                 std::size_t n, RowId* firsts, RowId* others) {
+        return split(question, x, rows, n, firsts, others);
+    }
+
     // The same for the rows 0 … n − 1; x may be read kSlack places past its end.
     template <class Value>
     static std::size_t split_all(const Question<Value>& question, const Value* x, std::size_t n,
@@ -108,6 +115,27 @@ struct First8 {
     }
 };
 
+__attribute__((target("avx2"))) inline __m128i load_ids(const RowId* rows) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows));
+}
+// Eight scalar loads: the gather instruction is slower.
+__attribute__((target("avx2"))) inline __m256 values8(const float* x, const RowId* r) {
+    return _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]], x[r[6]], x[r[7]]);
+}
+
+// Splits up to eight rows, of which `valid` has a bit each, by the bits of those that go first.
+__attribute__((target("avx2,popcnt"), always_inline)) inline std::size_t split8(
+    unsigned first, unsigned valid, __m128i ids, RowId* firsts, RowId* others) {
+    const auto store = [ids](unsigned mask, RowId* to) __attribute__((target("avx2"))) {
+        const __m128i shuffle =
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(ids, shuffle));
+    };
+    store(first & valid, firsts);
+    store(~first & valid, others);
+    return static_cast<std::size_t>(__builtin_popcount(first & valid));
+}
+
 // Splits by goes(eight values). With `all` the rows are 0 … n − 1, and `rows` is not read.
 template <bool all, class Goes8>
 __attribute__((target("avx2,popcnt"), always_inline)) inline std::size_t split_by_eight(
@@ -116,26 +144,10 @@ __attribute__((target("avx2,popcnt"), always_inline)) inline std::size_t split_b
     RowId* first_end = firsts;
     __m128i ids = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
     for (std::size_t i = 0; i < n; i += 8) {
-        __m256 v;
-        if constexpr (all) {
-            v = _mm256_loadu_ps(x + i);
-        } else {
-            const RowId* r = rows + i;
-            // Eight scalar loads: the gather instruction is slower.
-            v = _mm256_setr_ps(x[r[0]], x[r[1]], x[r[2]], x[r[3]], x[r[4]], x[r[5]], x[r[6]],
-                               x[r[7]]);
-            ids = _mm_loadu_si128(reinterpret_cast<const __m128i*>(r));
-        }
+        if constexpr (!all) ids = load_ids(rows + i);
+        const __m256 v = all ? _mm256_loadu_ps(x + i) : values8(x, rows + i);
         const unsigned valid = n - i < 8 ? (1u << (n - i)) - 1u : 0xffu;
-        const unsigned first = goes(v) & valid;
-        const auto shuffle = [](unsigned mask) {
-            return _mm_loadu_si128(reinterpret_cast<const __m128i*>(kCompress[mask].data()));
-        };
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(first_end),
-                         _mm_shuffle_epi8(ids, shuffle(first)));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(others),
-                         _mm_shuffle_epi8(ids, shuffle(first ^ valid)));
-        const auto kept = static_cast<std::size_t>(__builtin_popcount(first));
+        const std::size_t kept = split8(goes(v), valid, ids, first_end, others);
         first_end += kept;
         others += 8 - kept;
         if constexpr (all) ids = _mm_add_epi16(ids, _mm_set1_epi16(8));
@@ -143,10 +155,21 @@ __attribute__((target("avx2,popcnt"), always_inline)) inline std::size_t split_b
     return static_cast<std::size_t>(first_end - firsts);
 }
 
-// Functions of their own: inlined into a walk, the loop has too few registers.
+// Functions of their own: inlined into a walk, the loop has too few registers. Without a loop there
+// are enough, and most lists of most trees are short.
 struct Avx2Partition : ScalarPartition {
     using ScalarPartition::split;
     using ScalarPartition::split_all;
+    using ScalarPartition::split_few;
+
+    __attribute__((target("avx2,popcnt"))) static std::size_t split_few(
+        const Question<float>& question, const float* x, const RowId* rows, std::size_t n,
+        RowId* firsts, RowId* others) {
+        const __m256 v = values8(x, rows);
+        const unsigned first =
+            question.missing_first ? first8(question, v) : at_most8(v, question.threshold);
+        return split8(first, (1u << n) - 1u, load_ids(rows), firsts, others);
+    }
 
     __attribute__((target("avx2,popcnt"), noinline)) static std::size_t split(
         const Question<float>& question, const float* x, const RowId* rows, std::size_t n,
