@@ -60,12 +60,10 @@ private:
         out_.child_at.reserve(n_tables);
     }
 
-    // Appends to a vector, which has room.
-    template <class T>
-    static std::span<const T> keep(LargeVector<T>& all, std::span<const T> values) {
-        const std::size_t begin = all.size();
-        all.insert(all.end(), values.begin(), values.end());
-        return {all.data() + begin, values.size()};
+    std::span<const std::uint64_t> keep_categories(std::span<const std::uint64_t> categories) {
+        const std::size_t begin = out_.categories.size();
+        out_.categories.insert(out_.categories.end(), categories.begin(), categories.end());
+        return {out_.categories.data() + begin, categories.size()};
     }
 
     std::span<const std::uint8_t> keep_table(std::span<const std::uint64_t> categories) {
@@ -123,7 +121,7 @@ private:
             if (forest_.missing_child[parent.node] == 0) node.split |= kMissingFirst;
             node.child = first;
         } else {
-            const auto categories = keep(out_.categories, forest_.categories(parent.node));
+            const auto categories = keep_categories(forest_.categories(parent.node));
             node.threshold = 0;
             node.split |= kUnordered;
             node.child = static_cast<std::uint32_t>(out_.unordered.size());
