@@ -38,6 +38,8 @@ public:
 
     const Value* feature(std::size_t f) const { return values_.data() + f * capacity_; }
 
+    bool has_missing() const { return missing_first_ != 0; }
+
     // What a split asks of these rows. Models of data without missing values have a way for them
     // all the same, to the left at one split and to the right at the next; where none is missing,
     // all splits ask alike, and no branch need be foreseen.

@@ -123,7 +123,8 @@ public:
         for (const std::uint32_t f : form_.features) {
             const Value* const x = tile.feature(f);
             bool missing = false;
-            for (std::size_t r = 0; r < n; ++r) missing |= x[r] != x[r];
+            if (tile.has_missing())
+                for (std::size_t r = 0; r < n; ++r) missing |= x[r] != x[r];
             has_missing_[f] = missing;
         }
     }
