@@ -17,6 +17,7 @@ namespace localmdi::bindings {
 
 using explain::add_end_sums;
 using explain::add_weighted_mdi;
+using explain::all_finite;
 using explain::find_ends;
 using explain::local_mdi;
 using explain::NodeSums;
@@ -184,7 +185,15 @@ std::span<const double> optional_span(const std::optional<Column<double>>& colum
 }
 
 template <class Value>
+bool all_finite_in(const nb::ndarray<const Value, nb::c_contig, nb::device::cpu>& values) {
+    const nb::gil_scoped_release release;
+    return all_finite(std::span<const Value>(values.data(), values.size()));
+}
+
+template <class Value>
 void bind_for(nb::module_& m, const std::string& bits) {
+    m.def("all_finite", &all_finite_in<Value>, "values"_a.noconvert(),
+          "Whether no value of an array is infinite or missing.");
     nb::class_<RowArrays<Value>>(m, ("Rows" + bits).c_str(),
                                  "Rows for the kernels, dense or compressed.")
         .def(nb::init<const Matrix<const Value>&>(), "data"_a.noconvert())

@@ -211,6 +211,16 @@ def center_moments(
     Fill in (nodes, outputs, 4): the mean, and Σw, Σw(y − mean), Σw(y − mean)².
     """
 
+@overload
+def all_finite(
+    values: Annotated[NDArray[numpy.float32], dict(order="C", device="cpu", writable=False)],
+) -> bool: ...
+@overload
+def all_finite(
+    values: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+) -> bool:
+    """Whether no value of an array is infinite or missing."""
+
 class Rows32:
     """Rows for the kernels, dense or compressed."""
 

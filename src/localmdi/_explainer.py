@@ -149,10 +149,10 @@ class Explainer(PipelineStep):
         >>> Explainer(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))(X).shape
         (150, 4)
         """
-        request = LocalRequest(
-            count_threads(n_jobs), self._reader.rules, standard_error, output, out, progress
-        )
-        return self._noted(explain(self._packing, self._reader.read(X), request=request))
+        rows = self._reader.read(X)
+        n_threads = count_threads(n_jobs, n_rows=rows.shape[0])
+        request = LocalRequest(n_threads, self._reader.rules, standard_error, output, out, progress)
+        return self._noted(explain(self._packing, rows, request=request))
 
     def _noted(self, result: LocalImportance) -> LocalImportance:
         return result if self._note is None else replace(result, note=self._note)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 __all__ = ["progress_bar"]
 
 
-@contextmanager
-def progress_bar(show: bool, total: int, *, unit: str) -> Iterator[Callable[[int], object]]:
-    """Yield a function to call with the number of units done; it draws a tqdm bar if `show`.
+def progress_bar(
+    show: bool, total: int, *, unit: str
+) -> AbstractContextManager[Callable[[int], object]]:
+    """Give a function to call with the number of units done; it draws a tqdm bar if `show`.
 
     Examples
     --------
     >>> with progress_bar(False, 10, unit="row") as advance:
     ...     advance(10)
     """
-    if not show:
-        yield lambda done: None
-        return
+    return _tqdm_bar(total, unit) if show else nullcontext(_draw_nothing)
+
+
+def _draw_nothing(done: int) -> None:
+    pass
+
+
+@contextmanager
+def _tqdm_bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:

@@ -16,7 +16,7 @@ void for_each_path(const PackedForest<Value>& forest, const Rows<Value>& rows, s
         return [&, tile = Tile<Value>(forest.n_features, 1),
                 walker = PathWalker<Value>(forest)](std::size_t row) mutable {
             tile.fill(rows, row, 1);
-            walker.run(first, last, tile.feature(0),
+            walker.run(first, last, tile.only_row(),
                        [&](std::size_t tree, auto visited) { visit(row, tree, visited); });
         };
     });

@@ -31,7 +31,7 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 Table random_table(Random& random, std::size_t n_features, bool mixed) {
     Table table;
     table.n_features = static_cast<std::int64_t>(n_features);
-    const std::size_t n_trees = 1 + below(random, 40);
+    const std::size_t n_trees = 1 + below(random, 80);  // also more than walk in step
     for (std::size_t t = 0; t < n_trees; ++t)
         grow(table, random, static_cast<Shape>(below(random, 3)), below(random, 40), mixed);
     for (double& weight : table.tree_weight) weight = below(random, 3) ? uniform(random) : 1;
@@ -154,7 +154,23 @@ std::vector<double> by_row(const PackedForest<Value>& forest, const std::vector<
     RowKernel<Value> kernel(forest);
     SumSink sink(values.data(), residual.data(), p);
     for (std::size_t row = 0; row < n; ++row)
-        kernel.run(0, forest.n_trees(), &x[row * p], row, sink);
+        kernel.run(0, forest.n_trees(), OneRow<Value>{&x[row * p], true}, row, sink);
+    values.insert(values.end(), residual.begin(), residual.end());
+    return values;
+}
+
+template <class Value>
+std::vector<double> by_table(const PackedForest<Value>& forest, const std::vector<Value>& x,
+                             std::size_t n, bool simd) {
+    const std::size_t p = x.size() / n;
+    std::vector<double> values(n * p), residual(n);
+    Tile<Value> tile(p, 1);
+    TableKernel<Value> kernel(forest);
+    const SumSink sink(values.data(), residual.data(), p);
+    for (std::size_t row = 0; row < n; ++row) {
+        tile.fill(dense(x, n), row, 1);
+        kernel.run(0, forest.n_trees(), tile.only_row(), sink.sums_of(row), simd);
+    }
     values.insert(values.end(), residual.begin(), residual.end());
     return values;
 }
@@ -172,6 +188,7 @@ void kernels_agree() {
             const auto x = random_rows<Value>(random, n * p);
             const auto expected = by_row(forest, x, n);
             for (const bool simd : {false, has_avx2()}) {
+                CHECK(same_bits(by_table(forest, x, n, simd), expected));
                 CHECK(same_bits(by_tile<TileKernel<Value>>(forest, x, n, simd), expected));
                 if (!mixed)
                     CHECK(same_bits(by_tile<LevelKernel<Value>>(forest, x, n, simd), expected));
@@ -205,6 +222,7 @@ void deep_chains() {
         for (float& value : x) value = static_cast<float>(below(random, 3200)) - 100;
         const auto expected = by_row(forest, x, 300);
         for (const bool simd : {false, has_avx2()}) {
+            CHECK(same_bits(by_table(forest, x, 300, simd), expected));
             CHECK(same_bits(by_tile<TileKernel<float>>(forest, x, 300, simd), expected));
             CHECK(same_bits(by_tile<LevelKernel<float>>(forest, x, 300, simd), expected));
         }

@@ -2,6 +2,8 @@
 #include "localmdi/explain/rows.hpp"
 
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "localmdi/explain/for_each_tile.hpp"
@@ -51,6 +53,31 @@ void compressed_rows() {
     }
 }
 
+// Wherever it lies, one value that is not finite is found; sums of large ones do not count.
+template <class Value>
+void finite_values() {
+    using Limits = std::numeric_limits<Value>;
+    for (const std::size_t n : {0u, 1u, 15u, 16u, 17u, 40u}) {
+        std::vector<Value> values(n, Limits::max());
+        CHECK(all_finite(std::span<const Value>(values)));
+        for (Value& value : values) {
+            for (const Value bad : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
+                const Value good = std::exchange(value, bad);
+                CHECK(!all_finite(std::span<const Value>(values)));
+                value = good;
+            }
+        }
+    }
+}
+
+// Rows follow their paths alone only while few of them would share a node.
+void few_rows() {
+    CHECK(are_few(1, 3) && are_few(5, 3) && !are_few(6, 3));
+    CHECK(are_few(1, 1) && !are_few(3, 1) && !are_few(1, 0));
+    CHECK(are_few(299, 10000) && !are_few(300, 10000));
+    CHECK(!are_few(kLargeTree, std::size_t{1} << 40));
+}
+
 // As few tiles as the cache allows, all alike, and as many for each thread.
 void tiles_are_alike() {
     CHECK(tile_capacity(100000, 240, 1, false) == 25000);  // at most 26,214 of 240 bytes
@@ -67,6 +94,9 @@ void tiles_are_alike() {
 
 int main() {
     tiles_are_alike();
+    few_rows();
+    finite_values<float>();
+    finite_values<double>();
     dense_rows<float>();
     dense_rows<double>();
     compressed_rows<float>();

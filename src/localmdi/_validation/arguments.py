@@ -121,13 +121,18 @@ def check_sample_weight(
     return weight
 
 
-def count_threads(n_jobs: Any) -> int:
-    """Return the threads that ``n_jobs`` asks for, as scikit-learn and joblib count them."""
+def count_threads(n_jobs: Any, *, n_rows: int | None = None) -> int:
+    """Return the threads that ``n_jobs`` asks for, as scikit-learn and joblib count them.
+
+    A single row has work for one, so that joblib, which takes its time, need not be asked.
+    """
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(
             f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}. "
             "Use None for one thread, -1 for all processors."
         )
+    if n_rows == 1:
+        return 1
     from joblib import effective_n_jobs
 
     return min(int(effective_n_jobs(n_jobs)), _MOST)

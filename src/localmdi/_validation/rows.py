@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -43,7 +42,7 @@ class RowSource:
     row_labels: Any = None
     groups: dict[str, tuple[str, ...]] | None = None
 
-    @cached_property
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
         n_rows, n_columns = self.matrix.shape
@@ -94,6 +93,8 @@ class RowSource:
             part = self.matrix[start:stop] if stop - start < self.shape[0] else self.matrix
             with np.errstate(over="ignore"):
                 return part.astype(self.dtype, copy=False)
+        if self.ready and type(self.matrix) is np.ndarray:
+            return self.matrix[start:stop]
         if isinstance(self.matrix, np.ndarray):
             return _convert(self.matrix[start:stop], self.dtype)
         return _frame_to_array(self.matrix[start:stop], self.dtype)
@@ -276,17 +277,13 @@ class RowRules:
 
 
 def check_batch(batch: Any, rules: RowRules, *, refused: Callable[[], BoolArray]) -> None:
-    """Refuse what the rules or the splits refuse.
+    """Refuse what the rules or the splits refuse in a batch that holds infinity or NaN.
 
     `refused()` says for each feature whether some split on it knows no way for a missing value; it
     is asked only when there are missing values.
     """
     sparse = hasattr(batch, "indptr")
     values = batch.data if sparse else batch
-    with np.errstate(over="ignore", invalid="ignore"):
-        # One pass over memory decides the usual case; a sum that overflows only asks for a look.
-        if np.isfinite(values.sum(dtype=values.dtype)):
-            return
     if rules.finite and np.isinf(values).any():
         raise ValueError(
             f"X must be finite; it contains infinity or a value too large for {values.dtype}. "

@@ -116,7 +116,8 @@ class Packing:
             batch = rows.batch(start, stop)
             if rule is not None:
                 batch = apply_column_rules(batch, rule)
-            check_batch(batch, rules, refused=lambda: self._refused)
+            if not _core.all_finite(batch.data if hasattr(batch, "indptr") else batch):
+                check_batch(batch, rules, refused=lambda: self._refused)
             yield start, stop, batch
 
     def rows(self, batch: Any) -> Any:

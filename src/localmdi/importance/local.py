@@ -9,7 +9,7 @@ import numpy as np
 
 from localmdi._progress import progress_bar
 from localmdi._validation import RowRules, RowSource
-from localmdi.results import LocalImportance
+from localmdi.results.local import LocalImportance, trusted_result
 
 if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
@@ -114,7 +114,8 @@ def _result(
     packing: Packing, rows: RowSource, *, residual: FloatArray, **fields: Any
 ) -> LocalImportance:
     forest, credit = packing.forest, packing.credit
-    return LocalImportance(
+    make = trusted_result if isinstance(fields["values"], np.ndarray) else LocalImportance
+    return make(
         baseline=packing.baseline,
         residual=residual if credit.telescopes else None,
         unit=credit.unit,

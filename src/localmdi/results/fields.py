@@ -34,6 +34,7 @@ __all__ = [
     "check_measure",
     "dense",
     "predicts_classes",
+    "read_only",
 ]
 
 # SciPy ships no types, so a type checker sees FloatArray | Any.
@@ -117,7 +118,7 @@ def as_vector(field: str, value: Any, *, length: int) -> FloatArray:
             f"{field} must be a float64 array of shape ({length},); got {_describe(value)}. "
             f"Convert it with np.asarray({field}, dtype=np.float64) or correct its length."
         )
-    return _read_only(value)
+    return read_only(value)
 
 
 def as_matrix(field: str, value: Any, *, n_features: int, n_rows: int | None = None) -> Matrix:
@@ -136,7 +137,7 @@ def as_matrix(field: str, value: Any, *, n_features: int, n_rows: int | None = N
             f"column per feature name; got {_describe(value)}. "
             f"Convert it with np.asarray or csr_array, or correct its shape."
         )
-    return _read_only(value) if isinstance(value, np.ndarray) else _read_only_csr(field, value)
+    return read_only(value) if isinstance(value, np.ndarray) else _read_only_csr(field, value)
 
 
 def check_measure(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,8 +229,8 @@ def _as_groups(value: Any) -> dict[str, tuple[str, ...]]:
     return {name: as_names(members) for name, members in value.items()}
 
 
-def _read_only(array: AnyArray) -> AnyArray:
-    # A view, because the flags of the caller's own array are not ours to change.
+def read_only(array: AnyArray) -> AnyArray:
+    """Return a view, because the flags of the caller's own array are not ours to change."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
@@ -240,7 +241,7 @@ def _read_only_csr(field: str, value: Any) -> Any:
     if not value.has_canonical_format:
         value = value.copy()
         value.sum_duplicates()
-    parts = tuple(_read_only(part) for part in (value.data, value.indices, value.indptr))
+    parts = tuple(read_only(part) for part in (value.data, value.indices, value.indptr))
     view = csr_array(parts, shape=value.shape)
     view.has_canonical_format = True
     return view

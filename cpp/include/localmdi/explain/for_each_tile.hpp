@@ -7,6 +7,7 @@
 #include "localmdi/explain/level_kernel.hpp"
 #include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/explain/row_kernel.hpp"
+#include "localmdi/explain/table_kernel.hpp"
 #include "localmdi/explain/tile_kernel.hpp"
 
 namespace localmdi::explain {
@@ -17,10 +18,17 @@ using forest::Avx2Partition;
 using support::has_avx2;
 #endif
 
-// Below this many rows, too few share a node for the tile kernel to pay.
+// From this many rows on, those kernels that follow one row at a time never pay, but the table.
 inline constexpr std::size_t kFewRows = 64;
 // With more nodes than this in a tree, few rows of a tile share one.
 inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
+
+// Whether too few rows share a node for the tile kernel to pay. By measurement the two kinds of
+// kernel take the same time at two (small trees) to six times (large ones) the root of a tree's
+// number of nodes.
+inline bool are_few(std::size_t n_rows, std::size_t nodes_per_tree) {
+    return n_rows < kLargeTree && n_rows * n_rows < 9 * nodes_per_tree;
+}
 
 // How many rows a tile has at most. Its results, of row_bytes each, should stay in the cache while
 // all trees pass over them; threads share that cache, and large trees rather want many rows. All
@@ -77,13 +85,34 @@ public:
         for (std::size_t i = 0; i < n; ++i) {
             interrupt.check();
             tile_.fill(rows, first + i, 1);
-            kernel_.run(trees.first, trees.last, tile_.feature(0), i, sink);
+            kernel_.run(trees.first, trees.last, tile_.only_row(), i, sink);
         }
     }
 
 private:
     Tile<Value> tile_;
     RowKernel<Value> kernel_;
+};
+
+// The same where a row has few features and only sums are wanted.
+template <class Value>
+class ByTable {
+public:
+    ByTable(const PackedForest<Value>& forest, std::size_t)
+        : tile_(forest.n_features, 1), kernel_(forest) {}
+
+    void run(const Rows<Value>& rows, std::size_t first, std::size_t n, TreeRange trees,
+             const Run& how, Interrupt& interrupt, const SumSink& sink) {
+        for (std::size_t i = 0; i < n; ++i) {
+            interrupt.check();
+            tile_.fill(rows, first + i, 1);
+            kernel_.run(trees.first, trees.last, tile_.only_row(), sink.sums_of(i), how.simd);
+        }
+    }
+
+private:
+    Tile<Value> tile_;
+    TableKernel<Value> kernel_;
 };
 
 // Sends rows through the trees of a range together.
@@ -121,9 +150,9 @@ constexpr std::size_t bytes_per_value() {
 template <class Value, class MakeSink, class Finish>
 void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, TreeRange trees,
                    const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
-    const bool large_trees =
-        forest.ordered() &&
-        forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1) >= kLargeTree;
+    const std::size_t tree_nodes = forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1);
+    const bool large_trees = forest.ordered() && tree_nodes >= kLargeTree;
+    const bool few = are_few(rows.n_rows, tree_nodes);
     using Sink = decltype(make_sink(std::size_t{}, std::size_t{}));
     const std::size_t capacity = tile_capacity(
         rows.n_rows, forest.n_features * bytes_per_value<Sink>(), run.n_threads, large_trees);
@@ -139,7 +168,10 @@ void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, T
                 };
             });
     };
-    if (rows.n_rows < kFewRows) run_by(std::type_identity<ByRow<Value>>());
+    if constexpr (std::is_same_v<Sink, SumSink>)
+        if (few && forest.n_features <= TableKernel<Value>::kMostFeatures)
+            return run_by(std::type_identity<ByTable<Value>>());
+    if (few && rows.n_rows < kFewRows) run_by(std::type_identity<ByRow<Value>>());
     else if (large_trees) run_by(std::type_identity<ByTile<Value, LevelKernel<Value>>>());
     else run_by(std::type_identity<ByTile<Value, TileKernel<Value>>>());
 }

@@ -137,7 +137,7 @@ private:
             if (walks_alone(second, others)) {
                 let_walk(second, {free, others}, tile, sink);
             } else {
-                prefetch_node(forest_, forest_.nodes[second].child);
+                prefetch_node(&forest_.nodes[forest_.nodes[second].child]);
                 *waiting++ = {free, others, second};
                 free += others + kSlack;
             }
@@ -204,7 +204,7 @@ private:
                 const bool ends = node.split & kLeaf;
                 const bool first = goes_first(node, *value(at));
                 const std::uint32_t next = ends ? at.node : node.child + (first ? 0u : 1u);
-                prefetch_node(forest_, next);
+                prefetch_node(&forest_.nodes[next]);
                 visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask,
                                                        at.node};
                 n_steps_[at.place] = depth;

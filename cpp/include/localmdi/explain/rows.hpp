@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -26,6 +27,26 @@ struct Rows {
     bool sparse() const { return !indptr.empty(); }
 };
 
+// Whether no value is infinite or missing: x − x is 0 for others, and NaN for these.
+template <class Value>
+bool all_finite(std::span<const Value> values) {
+    constexpr std::size_t kLanes = 16;  // added side by side
+    std::array<Value, kLanes> sums{};
+    std::size_t i = 0;
+    for (; i + kLanes <= values.size(); i += kLanes)
+        for (std::size_t k = 0; k < kLanes; ++k) sums[k] += values[i + k] - values[i + k];
+    for (; i < values.size(); ++i) sums[0] += values[i] - values[i];
+    return std::ranges::all_of(sums, [](Value sum) { return sum == 0; });
+}
+
+// One row, a value per feature. Where no value is missing, splits need not be asked for their way
+// with it.
+template <class Value>
+struct OneRow {
+    const Value* values;
+    bool has_missing;
+};
+
 // Rows first..first+count, feature-major: the values of one feature lie side by side, because a
 // split looks at one feature of many rows. Kernels may read kSlack values past the last feature.
 template <class Value>
@@ -39,6 +60,8 @@ public:
     const Value* feature(std::size_t f) const { return values_.data() + f * capacity_; }
 
     bool has_missing() const { return missing_first_ != 0; }
+
+    OneRow<Value> only_row() const { return {values_.data(), has_missing()}; }
 
     // What a split asks of these rows. Models of data without missing values have a way for them
     // all the same, to the left at one split and to the right at the next; where none is missing,

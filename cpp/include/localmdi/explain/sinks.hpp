@@ -32,6 +32,12 @@ struct TreeImportance {
     std::uint32_t node = 0;  // of the packed forest, where the rows end
 };
 
+// Where the sums of one row lie.
+struct RowSums {
+    double* values;  // one per feature
+    double* residual;
+};
+
 // The sum over trees of Definition 1; rows count from the first row of the tile.
 class SumSink {
 public:
@@ -47,6 +53,10 @@ public:
         if (n_features_ > kLongRow) return;
         const double* const out = values_ + row * n_features_;
         for (std::size_t f = 0; f < n_features_; f += kLine) LOCALMDI_PREFETCH(out + f);
+    }
+
+    RowSums sums_of(std::size_t row) const {
+        return {values_ + row * n_features_, residual_ + row};
     }
 
     template <class RowId>

@@ -115,9 +115,8 @@ struct PackedForest {
 // Asks for a node. Nodes are not aligned to cache lines: one of four begins in one and ends in the
 // next. Inlined: the compiler would drop a call that changes nothing.
 template <class Value>
-LOCALMDI_ALWAYS_INLINE inline void prefetch_node(const PackedForest<Value>& forest,
-                                                 std::uint32_t node) {
-    const auto* const place = reinterpret_cast<const std::byte*>(forest.nodes.data() + node);
+LOCALMDI_ALWAYS_INLINE inline void prefetch_node(const PackedNode<Value>* node) {
+    const auto* const place = reinterpret_cast<const std::byte*>(node);
     LOCALMDI_PREFETCH(place);
     LOCALMDI_PREFETCH(place + sizeof(PackedNode<Value>) - 1);
 }
