@@ -33,25 +33,30 @@ struct HonestTrees::Row {
 HonestTrees::HonestTrees(const forest::ForestView& forest, std::size_t first, std::size_t last,
                          std::span<const double> law, std::span<const double> n_outputs,
                          const HonestRules& rules, std::size_t n_signs)
-    : forest_(forest),
-      first_(first),
-      last_(last),
-      first_node_(static_cast<std::size_t>(forest.tree_offset[first])),
-      n_nodes_(static_cast<std::size_t>(forest.tree_offset[last]) - first_node_),
-      n_columns_(law.size() / forest.n_nodes()),
-      n_signs_(n_signs),
-      law_(law),
-      n_outputs_(n_outputs),
-      rules_(rules),
-      nodes_(n_nodes_),
-      square_(rules.criterion == Criterion::variance ? n_nodes_ : 0),
-      sums_(n_nodes_ * n_columns_),
-      slope_(n_nodes_ * n_columns_),
-      table_(rules.criterion == Criterion::variance || n_signs > 0 ? 0 : n_nodes_ * n_columns_),
-      row_weight_(last - first),
-      signed_sums_(n_nodes_ * n_signs * (n_columns_ + 1)),
-      signed_child_(n_nodes_ * n_signs),
-      signed_parent_(n_nodes_ * n_signs) {
+    : n_signs_(n_signs), rules_(rules) {
+    begin(forest, first, last, law, n_outputs);
+}
+
+void HonestTrees::begin(const forest::ForestView& forest, std::size_t first, std::size_t last,
+                        std::span<const double> law, std::span<const double> n_outputs) {
+    forest_ = forest;
+    first_ = first;
+    last_ = last;
+    first_node_ = static_cast<std::size_t>(forest.tree_offset[first]);
+    n_nodes_ = static_cast<std::size_t>(forest.tree_offset[last]) - first_node_;
+    n_columns_ = law.size() / forest.n_nodes();
+    law_ = law;
+    n_outputs_ = n_outputs;
+    const bool classes = rules_.criterion != Criterion::variance;
+    nodes_.assign(n_nodes_, Node());
+    square_.assign(classes ? 0 : n_nodes_, 0.0);
+    sums_.assign(n_nodes_ * n_columns_, 0.0);
+    slope_.assign(n_nodes_ * n_columns_, 0.0);
+    table_.assign(classes && n_signs_ == 0 ? n_nodes_ * n_columns_ : 0, 0.0);
+    row_weight_.assign(last - first, 0.0);
+    signed_sums_.assign(n_nodes_ * n_signs_ * (n_columns_ + 1), 0.0);
+    signed_child_.assign(n_nodes_ * n_signs_, 0.0);
+    signed_parent_.assign(n_nodes_ * n_signs_, 0.0);
     for (std::size_t k = 0; k < n_nodes_; ++k) {
         nodes_[k].parent = static_cast<std::uint32_t>(k);
         nodes_[k].feature = forest.feature[first_node_ + k];
@@ -83,11 +88,11 @@ void HonestTrees::add(const RoutedRows& rows, const Run& run, Interrupt& interru
 }
 
 void HonestTrees::add_tree(std::size_t tree, const RoutedRows& rows) {
-    const std::size_t n_rows = rows.responses.n_rows();
+    const std::size_t n_rows = rows.n_rows();
     const double* const held = rows.held.data() + (tree - first_) * n_rows;
     for (std::size_t i = 0; i < n_rows; ++i) {
         if (held[i] == 0) continue;
-        const Row one = row(rows, i, held[i]);
+        const Row one = row(rows, rows.number(i), held[i]);
         const auto end = static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]);
         const std::size_t leaf = at(end);
         double& common = row_weight_[tree - first_];
@@ -95,6 +100,10 @@ void HonestTrees::add_tree(std::size_t tree, const RoutedRows& rows) {
         nodes_[leaf].count += 1;
         nodes_[leaf].weight += one.weight;
         double* const sums = sums_.data() + leaf * n_columns_;
+        if (!table_.empty() && one.column.size() == 1) {  // one class, and nothing else to add
+            sums[one.column[0]] += one.weight * one.value[0];
+            continue;
+        }
         double* const with_sign = signed_sums_.data() + leaf * n_signs_ * (n_columns_ + 1);
         for (std::size_t r = 0; r < n_signs_; ++r)
             with_sign[r * (n_columns_ + 1) + n_columns_] += one.weight * one.signs[r];
@@ -389,54 +398,6 @@ void HonestTrees::climb_drop(std::size_t tree, std::size_t leaf, const Row& row,
     path.baseline = below;
 }
 
-void HonestTrees::tabulate(std::size_t tree) {
-    if (!is_tabulated(tree)) return;
-    const double weight = row_weight_[tree - first_];
-    const Row one{weight, {}, {}, {}};
-    for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
-        const Node& below = nodes_[node];
-        const Node& above = nodes_[below.parent];
-        const bool is_root = below.parent == node;
-        if (!is_root && !is_counted(node, one)) continue;
-        const double* const slope = slope_.data() + node * n_columns_;
-        double* const out = table_.data() + node * n_columns_;
-        for (std::size_t k = 0; k < n_columns_; ++k) {
-            const double own = weight * slope[k];
-            const double left = (below.at_child - own) / (below.weight - weight);
-            if (rules_.measure == Measure::drop) out[k] = below.at_parent + left;
-            else out[k] = left - (below.at_parent - own) / (above.weight - weight);
-        }
-    }
-}
-
-// As climb_gain and climb_drop, for a row of a class whose edges are tabulated.
-void HonestTrees::climb_table(std::size_t leaf, std::size_t column, std::size_t row,
-                              double tree_weight, const HonestSums& sums) const {
-    const auto entry = [&](std::size_t node) { return table_[node * n_columns_ + column]; };
-    double* const values = sums.values + row * static_cast<std::size_t>(forest_.n_features);
-    const double least = static_cast<double>(rules_.min_rows) + 1;
-    std::size_t node = leaf, parent = nodes_[node].parent;
-    // From the first node that counts on, all do.
-    while (parent != node && nodes_[node].count < least) {
-        node = parent;
-        parent = nodes_[node].parent;
-    }
-    sums.weight[row] += tree_weight;
-    if (rules_.measure == Measure::gain) {
-        for (; parent != node; node = std::exchange(parent, nodes_[parent].parent))
-            values[nodes_[parent].feature] += tree_weight * entry(node);
-        return;
-    }
-    double below = entry(node);
-    sums.residual[row] += tree_weight * below;
-    for (; parent != node; node = std::exchange(parent, nodes_[parent].parent)) {
-        const double above = entry(parent);
-        values[nodes_[parent].feature] += tree_weight * (above - below);
-        below = above;
-    }
-    sums.baseline[row] += tree_weight * below;
-}
-
 // A row's part of the mean over the held-out rows.
 void HonestTrees::climb_alone(std::size_t tree, std::size_t leaf, const Row& row,
                               Path& path) const {
@@ -458,7 +419,7 @@ void HonestTrees::climb_alone(std::size_t tree, std::size_t leaf, const Row& row
 
 void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_weight, Label label,
                           const HonestSums& sums, const Run& run, Interrupt& interrupt) const {
-    const std::size_t n_rows = rows.responses.n_rows();
+    const std::size_t n_rows = rows.n_rows();
     const auto n_features = static_cast<std::size_t>(forest_.n_features);
     parallel_for((n_rows + kChunk - 1) / kChunk, run.n_threads, interrupt, [&] {
         return [&, path = Path(n_features, n_signs_)](std::size_t chunk) mutable {
@@ -470,13 +431,19 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
                 const double* const held = rows.held.data() + (tree - first_) * n_rows;
                 // A tree in which nobody else was held out knows nothing about a row.
                 if (nodes_[root(tree)].count < (label == Label::alone ? 1 : 2)) continue;
+                if (by_table && rows.is_list()) {
+                    climb_together(tree, rows, chunk * kChunk, end, tree_weight[tree - first_],
+                                   sums);
+                    continue;
+                }
                 for (std::size_t i = chunk * kChunk; i < end; ++i) {
                     if (held[i] == 0) continue;
-                    const Row one = row(rows, i, held[i]);
+                    const std::size_t number = rows.number(i);
+                    const Row one = row(rows, number, held[i]);
                     const std::size_t leaf =
                         at(static_cast<std::size_t>(rows.leaf[i * n_trees() + tree - first_]));
                     if (by_table) {
-                        climb_table(leaf, static_cast<std::size_t>(one.column[0]), i,
+                        climb_table(leaf, static_cast<std::size_t>(one.column[0]), number,
                                     tree_weight[tree - first_], sums);
                         continue;
                     }
@@ -485,7 +452,7 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
                     else climb_drop(tree, leaf, one, path);
                     // In the mean over rows a row has its weight; alone it speaks for itself.
                     const double own = label == Label::alone ? one.weight : 1;
-                    path.flush(i, own * tree_weight[tree - first_], sums);
+                    path.flush(number, own * tree_weight[tree - first_], sums);
                 }
             }
         };

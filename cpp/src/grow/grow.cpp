@@ -75,19 +75,21 @@ struct Growing {
 
     void run_plain(const Sums& criterion, TreeRange range, std::size_t n_threads,
                    Interrupt& interrupt) const {
-        const auto run = [&](const auto& table) {
-            run_growers(range, n_threads, interrupt, [&] {
+        const auto run = [&](const auto& table, const RoughColumns* rough) {
+            const auto make_grower = [&] {
                 return PlainGrower(rows, target, rules, criterion, table, interrupt);
-            });
+            };
+            run_growers(range, n_threads, interrupt, make_grower, rough);
         };
         auto distinct = RankTable::distinct(rows);
-        if (distinct.empty()) run(NumberTable(rows));
-        else run(RankTable(rows, std::move(distinct)));
+        if (!distinct.empty()) return run(RankTable(rows, std::move(distinct)), nullptr);
+        const NumberTable table(rows);
+        run(table, &table.rough);
     }
 
     template <class MakeGrower>
     void run_growers(TreeRange range, std::size_t n_threads, Interrupt& interrupt,
-                     MakeGrower make_grower) const {
+                     MakeGrower make_grower, const RoughColumns* rough = nullptr) const {
         Turnstile turnstile;
         std::optional<RowResponses> responses;
         if (rules.honest) responses.emplace(target);
@@ -96,13 +98,17 @@ struct Growing {
         };
         const auto make_honest = [&] {
             std::optional<HonestRows> honest;
-            if (rules.honest) honest.emplace(rows, target, rules, responses->view, interrupt);
+            if (rules.honest)
+                honest.emplace(rows, target, rules, responses->view, rough, interrupt);
             return honest;
         };
-        const auto grow_chunk = [&](std::size_t which, auto& grower, GrowChunk& chunk) {
+        const auto grow_chunk = [&](std::size_t which, auto& grower, GrowChunk& chunk,
+                                    auto& honest) {
             const std::size_t begin = which * kChunk, end = std::min(begin + kChunk, range.count);
-            for (std::size_t t = begin; t < end; ++t)
-                grower.grow(range.first + t, chunk, trees || rules.honest);
+            for (std::size_t t = range.first + begin; t < range.first + end; ++t) {
+                grower.grow(t, chunk, trees);
+                if (honest) honest->explain(t, chunk, *sums.prior);
+            }
         };
         if (needs_prior() && *sums.prior == 0) {
             auto grower = make_grower();
@@ -110,16 +116,15 @@ struct Growing {
             auto honest = make_honest();
             explain::PriorChoice choice;
             for (std::size_t t = 0; t < range.count && !choice.is_sure(); ++t) {
-                grower.grow(range.first + t, chunk, true);
-                honest->add_losses(range.first + t, chunk.trees().back(), choice);
+                grower.grow(range.first + t, chunk, false);
+                honest->add_losses(range.first + t, chunk.last_tree(), choice);
             }
             *sums.prior = choice.best();
         }
         support::parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
             return [&, grower = make_grower(), chunk = make_chunk(),
                     honest = make_honest()](std::size_t which) mutable {
-                grow_chunk(which, grower, chunk);
-                if (honest) honest->explain(range.first + which * kChunk, chunk, *sums.prior);
+                grow_chunk(which, grower, chunk, honest);
                 turnstile.pass(which, interrupt, [&] { chunk.commit(sums, trees); });
             };
         });

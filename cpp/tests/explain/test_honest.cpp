@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -97,11 +98,14 @@ struct Example {
     HonestTrees sums() const {
         HonestTrees trees(forest(), 0, kTrees, law, n_outputs,
                           {how.criterion, how.measure, how.min_rows}, how.n_signs);
+        sum(trees);
+        return trees;
+    }
+    void sum(HonestTrees& trees) const {
         Interrupt interrupt;
         trees.add(rows(), Run{2}, interrupt);
         trees.sum_up(Run{2}, interrupt);
         trees.set_forms(in_bag, kPrior, Run{2}, interrupt);
-        return trees;
     }
 
     static constexpr double kPrior = 2.5;
@@ -263,6 +267,41 @@ void check_rows(const Example& example) {
     }
 }
 
+// Listed rows get what they get in their own order, and so do trees in used memory.
+void check_list(const Example& example) {
+    const Case& how = example.how;
+    HonestTrees trees = example.sums();
+    const auto explain = [&](const RoutedRows& rows) {
+        Values found(kRows, how.n_signs);
+        Interrupt interrupt;
+        trees.explain(rows, example.tree_weight, Label::left_out, found.view(how.measure, false),
+                      Run{2}, interrupt);
+        return found;
+    };
+    const auto same = [](const Values& a, const Values& b) {
+        return a.values == b.values && a.residual == b.residual && a.baseline == b.baseline &&
+               a.weight == b.weight && a.with_sign == b.with_sign;
+    };
+    const Values expected = explain(example.rows());
+    std::vector<std::uint32_t> listed(kRows);
+    std::iota(listed.begin(), listed.end(), 0u);
+    std::ranges::stable_sort(listed, {}, [&](std::size_t i) { return example.leaf[i * kTrees]; });
+    std::vector<std::int64_t> leaf;
+    std::vector<double> held;
+    for (const std::size_t i : listed)
+        for (std::size_t t = 0; t < kTrees; ++t) leaf.push_back(example.leaf[i * kTrees + t]);
+    for (std::size_t t = 0; t < kTrees; ++t)
+        for (const std::size_t i : listed) held.push_back(example.weight(i, t));
+    RoutedRows rows = example.rows();
+    rows.leaf = leaf;
+    rows.held = held;
+    rows.listed = listed;
+    CHECK(same(explain(rows), expected));
+    trees.begin(example.forest(), 0, kTrees, example.law, example.n_outputs);
+    example.sum(trees);
+    CHECK(same(explain(example.rows()), expected));
+}
+
 // Rows that are not held out meet the means over all held-out rows.
 void check_credits(const Example& example) {
     const Case& how = example.how;
@@ -326,6 +365,8 @@ int main() {
                         Case plain = how;
                         plain.n_signs = 0;
                         check_rows(Example(plain));
+                        check_list(Example(how));
+                        check_list(Example(plain));
                         check_credits(Example(how));
                         check_own_label_left_out(how);
                     }

@@ -83,6 +83,7 @@ void test_kernels() {
     limits.max_depth = 6;
     limits.min_samples_split = 9;
     check_kernels(1500, 4, 17, limits);
+    check_kernels(17000, 3, 0, limits);  // enough rows for codes of one byte
     limits.max_depth = 0;
     check_kernels(1500, 4, 0, limits);
     GrowRules honest;
@@ -92,6 +93,9 @@ void test_kernels() {
         honest.measure = localmdi::explain::Measure::drop;
         check_kernels(901, 5, n_levels, honest);
     }
+    check_kernels(2, 3, 17, honest);
+    honest.max_depth = 6;
+    check_kernels(17001, 3, 0, honest);
 }
 
 }  // namespace

@@ -72,6 +72,13 @@ struct RoutedRows {
     // n_rows × n_signs, ±1, for label errors: the values with every held-out residual r − q(t)
     // times its sign have the variance that random labels would give. May be empty.
     std::span<const std::int8_t> signs;
+    // Which rows `leaf` and `held` are about, if not all in their order. Faster if rows that ended
+    // together come one after the other.
+    std::span<const std::uint32_t> listed = {};
+
+    bool is_list() const { return listed.data() != nullptr; }
+    std::size_t n_rows() const { return is_list() ? listed.size() : responses.n_rows(); }
+    std::size_t number(std::size_t i) const { return is_list() ? listed[i] : i; }
 };
 
 // Where the values of held-out rows are added up. Sums over trees, not divided by anything.
@@ -108,6 +115,10 @@ public:
                 std::span<const double> law, std::span<const double> n_outputs,
                 const HonestRules& rules, std::size_t n_signs = 0);
 
+    // Forgets everything but the rules and goes on with other trees, in the same memory.
+    void begin(const forest::ForestView& forest, std::size_t first, std::size_t last,
+               std::span<const double> law, std::span<const double> n_outputs);
+
     // Adds held-out rows; may be called for one batch after the other.
     void add(const RoutedRows& rows, const Run& run, support::Interrupt& interrupt);
 
@@ -142,6 +153,7 @@ public:
 
 private:
     struct Row;
+    struct Climb;
     class Path;
 
     std::size_t at(std::size_t node) const { return node - first_node_; }
@@ -171,9 +183,14 @@ private:
     }
     void climb_table(std::size_t leaf, std::size_t column, std::size_t row, double tree_weight,
                      const HonestSums& sums) const;
+    void follow(std::size_t node, Climb& climb) const;
+    void add_climb(const Climb& climb, std::size_t column, std::size_t row, double tree_weight,
+                   const HonestSums& sums) const;
+    void climb_together(std::size_t tree, const RoutedRows& rows, std::size_t begin,
+                        std::size_t end, double tree_weight, const HonestSums& sums) const;
 
     forest::ForestView forest_;
-    std::size_t first_, last_, first_node_, n_nodes_, n_columns_, n_signs_;
+    std::size_t first_ = 0, last_ = 0, first_node_ = 0, n_nodes_ = 0, n_columns_ = 0, n_signs_;
     std::span<const double> law_, n_outputs_;
     HonestRules rules_;
     // Per node of the block. What a row reads on its way up lies together.

@@ -52,8 +52,8 @@ public:
     }
     bool predicts() const { return !out_of_bag_.empty(); }
 
-    // The trees since the last commit(), if they were kept.
-    std::span<const GrownTree> trees() const { return trees_; }
+    // The tree finished last; valid until the next one begins.
+    const GrownTree& last_tree() const { return last_kept_ ? trees_.back() : last_; }
 
     // Where their honest values are added up.
     explain::HonestSums honest_sums(explain::Measure measure) {
@@ -81,8 +81,9 @@ public:
         root_[0] += root_impurity;
         root_[1] += tree[0].kind != SplitKind::leaf;
         rows_.end_tree();
-        GrownTree grown = tree.end(keep);
-        if (keep) trees_.push_back(std::move(grown));
+        last_kept_ = keep;
+        if (keep) trees_.push_back(tree.end(true));
+        else last_ = tree.end(false);
     }
 
     // Adds everything to the sums of the forest and starts anew.
@@ -118,7 +119,9 @@ private:
     std::vector<double> feature_, tree_feature_, out_of_bag_;
     std::vector<double> held_out_, baseline_;  // honest values only
     std::vector<double> root_ = {0, 0};
-    std::vector<GrownTree> trees_;
+    std::vector<GrownTree> trees_;  // those that were kept
+    GrownTree last_{};              // one that was not
+    bool last_kept_ = false;
 };
 
 }  // namespace localmdi::grow

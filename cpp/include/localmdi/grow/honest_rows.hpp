@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "localmdi/explain/honest.hpp"
 #include "localmdi/forest/routing.hpp"
 #include "localmdi/grow/chunk.hpp"
+#include "localmdi/grow/rough_columns.hpp"
 #include "localmdi/grow/row_draws.hpp"
 #include "localmdi/grow/row_loops.hpp"
 
@@ -53,59 +55,73 @@ private:
 class HonestRows {
 public:
     HonestRows(const TrainingRows& rows, const Target& target, const GrowRules& rules,
-               const explain::Responses& responses, Interrupt& interrupt)
+               const explain::Responses& responses, const RoughColumns* rough, Interrupt& interrupt)
         : rows_(rows),
           rules_(rules),
           responses_(responses),
+          rough_(rough && rough->has_codes() ? rough : nullptr),
           interrupt_(interrupt),
           halves_(rows.n_rows, rules.seed),
           criterion_(target.criterion),
           n_values_(target.n_values),
           n_outputs_(criterion_ == Criterion::variance ? static_cast<double>(n_values_) : 1.0),
-          leaf_(rows.n_rows),
-          held_(rows.n_rows),
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
-          values_(rows.n_rows + kListSlack) {}
+          values_(rows.n_rows + kListSlack),
+          codes_(rough_ ? rows.n_rows + kListSlack : 0),
+          leaf_(rows.n_rows),
+          held_(rows.n_rows, 1.0),
+          weighs_one_(each_row_once(rows, rules)) {}
 
     void add_losses(std::size_t tree, const GrownTree& grown, explain::PriorChoice& choice) {
         sums(tree, grown, false).add_losses(weight_, choice);
     }
 
-    // Adds the values of the rows that the trees of a chunk were not grown on.
-    void explain(std::size_t first, GrowChunk& chunk, double prior) {
+    // Adds the values of the rows that the chunk's last tree was not grown on.
+    void explain(std::size_t tree, GrowChunk& chunk, double prior) {
         const double tree_weight = 1;
-        for (std::size_t t = 0; t < chunk.trees().size(); ++t) {
-            HonestTrees tree = sums(first + t, chunk.trees()[t], chunk.predicts());
-            tree.set_forms(weight_, prior, {}, interrupt_);
-            tree.explain(routed(), {&tree_weight, 1}, explain::Label::left_out,
-                         chunk.honest_sums(rules_.measure), {}, interrupt_);
-            if (chunk.predicts()) predict(first + t, chunk);
-        }
+        HonestTrees& honest = sums(tree, chunk.last_tree(), chunk.predicts());
+        honest.set_forms(weight_, prior, {}, interrupt_);
+        honest.explain(routed(), {&tree_weight, 1}, explain::Label::left_out,
+                       chunk.honest_sums(rules_.measure), {}, interrupt_);
+        if (chunk.predicts()) predict(chunk);
     }
 
 private:
+    static constexpr std::uint32_t kFew = 64;  // rows whose numbers are read themselves
+
     struct Part {
         std::uint32_t begin = 0, end = 0;
         std::uint32_t size() const { return end - begin; }
     };
 
     // `to_leaves`: the rows go on where their values do not depend on it.
-    HonestTrees sums(std::size_t tree, const GrownTree& grown, bool to_leaves) {
-        std::ranges::fill(held_, 0.0);
+    HonestTrees& sums(std::size_t tree, const GrownTree& grown, bool to_leaves) {
         const auto rows = halves_.held_out(tree);
-        for (const std::uint32_t row : rows) held_[row] = rows_.weight[row];
+        n_held_ = static_cast<std::uint32_t>(rows.size());
         std::ranges::copy(rows, ids_.begin());
-        route(grown, {0, static_cast<std::uint32_t>(rows.size())}, to_leaves ? 1 : rules_.min_rows);
+        route(grown, {0, n_held_}, to_leaves ? 1 : rules_.min_rows);
+        if (!weighs_one_)
+            for (std::uint32_t i = 0; i < n_held_; ++i) held_[i] = rows_.weight[ids_[i]];
         set_laws(grown);
-        HonestTrees out(table(), 0, 1, law_, {&n_outputs_, 1},
-                        {criterion_, rules_.measure, rules_.min_rows});
-        out.add(routed(), {}, interrupt_);
-        out.sum_up({}, interrupt_);
-        return out;
+        const forest::ForestView nodes = table();
+        const std::span<const double> n_outputs{&n_outputs_, 1};
+        if (trees_) trees_->begin(nodes, 0, 1, law_, n_outputs);
+        else
+            trees_.emplace(nodes, 0, 1, law_, n_outputs,
+                           explain::HonestRules{criterion_, rules_.measure, rules_.min_rows});
+        trees_->add(routed(), {}, interrupt_);
+        trees_->sum_up({}, interrupt_);
+        return *trees_;
     }
 
-    explain::RoutedRows routed() const { return {leaf_, held_, responses_, {}}; }
+    explain::RoutedRows routed() const {
+        return {{leaf_.data(), n_held_},
+                {held_.data(), n_held_},
+                responses_,
+                {},
+                {ids_.data(), n_held_}};
+    }
 
     // The nodes down to where rows stop, with the columns of a node table that honest values need.
     forest::ForestView table() {
@@ -126,23 +142,62 @@ private:
 
     void set_laws(const GrownTree& grown) {
         const auto statistics = grown.statistics.items;
-        all_sums_.resize(grown.nodes.items.size() * n_values_);
-        sum_values(grown, n_values_, all_sums_.data());
         law_.resize(source_.size() * n_values_);
         weight_.resize(source_.size());
+        if (statistics.empty()) count_classes(grown);
+        else copy_sums(grown);
         for (std::size_t i = 0; i < source_.size(); ++i) {
-            const double* const sums = all_sums_.data() + source_[i] * n_values_;
             double* const law = law_.data() + i * n_values_;
-            weight_[i] = statistics.empty() ? std::accumulate(sums, sums + n_values_, 0.0)
+            weight_[i] = statistics.empty() ? std::accumulate(law, law + n_values_, 0.0)
                                             : statistics[source_[i]].weight;
             for (std::size_t v = 0; v < n_values_; ++v)
-                law[v] = weight_[i] > 0 ? sums[v] / weight_[i] : 0;
+                law[v] = weight_[i] > 0 ? law[v] / weight_[i] : 0;
         }
+    }
+
+    void copy_sums(const GrownTree& grown) {
+        all_sums_.resize(grown.nodes.items.size() * n_values_);
+        sum_values(grown, n_values_, all_sums_.data());
+        for (std::size_t i = 0; i < source_.size(); ++i)
+            std::copy_n(all_sums_.data() + source_[i] * n_values_, n_values_,
+                        law_.data() + i * n_values_);
+    }
+
+    // Of a tree without statistics, whose splits have two children. Whole numbers may be added in
+    // any order: most nodes lie below those that rows reached and hand their rows to the last one
+    // of these without sums of their own.
+    void count_classes(const GrownTree& grown) {
+        const auto nodes = grown.nodes.items;
+        constexpr std::uint32_t kNone = ~std::uint32_t{0};
+        owner_.assign(nodes.size(), kNone);
+        for (std::uint32_t i = 0; i < source_.size(); ++i) owner_[source_[i]] = i;
+        std::ranges::fill(law_, 0.0);
+        for (std::size_t n = 0; n < nodes.size(); ++n) {  // children lie after their parents
+            const GrownNode& node = nodes[n];
+            const std::uint32_t own = owner_[n];
+            if (node.kind != SplitKind::leaf) {
+                for (std::uint32_t child = node.first_child; child < node.first_child + 2; ++child)
+                    owner_[child] = owner_[child] == kNone ? own : owner_[child];
+                continue;
+            }
+            double* const law = law_.data() + own * n_values_;
+            if (node.first_child & kDense) {
+                const double* const values =
+                    grown.values.data() + (node.first_child ^ kDense) * n_values_;
+                for (std::size_t v = 0; v < n_values_; ++v) law[v] += values[v];
+            } else {
+                law[node.first_child] += node.n_rows;
+            }
+        }
+        for (std::size_t i = source_.size(); i-- > 1;)
+            for (std::size_t v = 0; v < n_values_; ++v)
+                law_[parent_[i] * n_values_ + v] += law_[i * n_values_ + v];
     }
 
     // Sends the rows down until fewer than `least` are together, and writes where they end.
     void route(const GrownTree& grown, Part all, std::size_t least) {
         source_.assign(1, 0);
+        parent_.assign(1, 0);
         parts_.assign(1, all);
         feature_.clear();
         child_offset_.assign(1, 0);
@@ -151,42 +206,62 @@ private:
             const Part part = parts_[i];
             if (node.kind == SplitKind::leaf || part.size() < least) end(part, i);
             else if (node.kind == SplitKind::multiway) divide_by_code(grown, i, part);
-            else divide(node, part);
+            else divide(node, i, part);
             feature_.push_back(node.feature);
             child_offset_.push_back(static_cast<std::int64_t>(source_.size() - 1));
         }
     }
 
     // The next child of the node whose turn it is.
-    void add_child(std::uint32_t source, Part part) {
+    void add_child(std::uint32_t source, std::uint32_t parent, Part part) {
         source_.push_back(source);
+        parent_.push_back(parent);
         parts_.push_back(part);
     }
 
     void end(Part part, std::uint32_t node) {
-        for (std::uint32_t i = part.begin; i < part.end; ++i) leaf_[ids_[i]] = node;
+        std::fill(leaf_.begin() + part.begin, leaf_.begin() + part.end, std::int64_t{node});
     }
 
-    void divide(const GrownNode& node, Part part) {
+    void divide(const GrownNode& node, std::uint32_t at, Part part) {
+        const std::uint32_t middle =
+            part.begin +
+            (rough_ && part.size() > kFew ? order_roughly(node, part) : order_by_side(node, part));
+        add_child(node.first_child, at, {part.begin, middle});
+        add_child(node.first_child + 1, at, {middle, part.end});
+    }
+
+    // Puts the rows of the first child before the others; returns how many they are.
+    std::uint32_t order_by_side(const GrownNode& node, Part part) {
         const Question<float> question{node.threshold, node.missing_child == 0};
         const float* const x = rows_.column(static_cast<std::size_t>(node.feature));
         std::uint32_t* const ids = ids_.data() + part.begin;
         for (std::uint32_t i = 0; i < part.size(); ++i) values_[i] = x[ids[i]];
-        const std::uint32_t middle = part.begin + order_by_side(question, ids, part.size());
-        add_child(node.first_child, {part.begin, middle});
-        add_child(node.first_child + 1, {middle, part.end});
-    }
-
-    std::uint32_t order_by_side(const Question<float>& question, std::uint32_t* ids,
-                                std::uint32_t n) {
         const float* const values = values_.data();
 #ifdef LOCALMDI_AVX2
         const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
             return forest::first8(question, _mm256_loadu_ps(values + i));
         };
-        if (avx2_) return order_avx2(first, ids, n, spare_.data());
+        if (avx2_) return order_avx2(first, ids, part.size(), spare_.data());
 #endif
-        return order([&](std::uint32_t i) { return goes_first(question, values[i]); }, ids, n,
+        return order([&](std::uint32_t i) { return goes_first(question, values[i]); }, ids,
+                     part.size(), spare_.data());
+    }
+
+    std::uint32_t order_roughly(const GrownNode& node, Part part) {
+        const auto feature = static_cast<std::size_t>(node.feature);
+        std::uint32_t* const ids = ids_.data() + part.begin;
+        const std::span<const std::uint32_t> listed{ids, part.size()};
+        std::uint8_t* const codes = codes_.data();
+        rough_->collect_codes(feature, listed, codes);
+        const std::uint8_t cut = rough_->settle(feature, node.threshold, listed, codes);
+#ifdef LOCALMDI_AVX2
+        const auto first = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+            return at_most8(codes + i, cut);
+        };
+        if (avx2_) return order_avx2(first, ids, part.size(), spare_.data());
+#endif
+        return order([=](std::uint32_t i) { return codes[i] <= cut; }, ids, part.size(),
                      spare_.data());
     }
 
@@ -206,44 +281,51 @@ private:
             end({unknown, i}, at);
             const std::uint32_t begin = i;
             while (i < part.end && code(i) == own) ++i;
-            add_child(node.first_child + c, {begin, i});
+            add_child(node.first_child + c, at, {begin, i});
         }
         end({i, part.end}, at);
     }
 
-    void predict(std::size_t tree, GrowChunk& chunk) {
+    void predict(GrowChunk& chunk) {
         std::vector<double> sums(n_values_ + 1);
-        for (const std::uint32_t row : halves_.held_out(tree)) {
-            const auto at = static_cast<std::size_t>(leaf_[row]);
+        for (std::uint32_t i = 0; i < n_held_; ++i) {
+            const auto at = static_cast<std::size_t>(leaf_[i]);
             sums[0] = weight_[at] > 0 ? 1 : 0;
             std::copy_n(law_.data() + at * n_values_, n_values_, sums.begin() + 1);
-            chunk.add_out_of_bag(sums.data(), {&row, 1});
+            chunk.add_out_of_bag(sums.data(), {&ids_[i], 1});
         }
     }
 
     const TrainingRows& rows_;
     const GrowRules& rules_;
     const explain::Responses& responses_;
+    const RoughColumns* rough_;  // of the rows, or null
     Interrupt& interrupt_;
     HalfDraws halves_;
     Criterion criterion_;
     std::size_t n_values_;
     double n_outputs_;
 
-    // Per row: where it ended, and its weight if it is held out.
-    std::vector<std::int64_t> leaf_;
-    std::vector<double> held_;
     // The held-out rows, of which every node owns a part, and some node's values of a feature.
+    std::uint32_t n_held_ = 0;
     std::vector<std::uint32_t> ids_, spare_;
     std::vector<float> values_;
-    // Per node down to where rows stop: its number in the tree, its rows, its law and weight.
-    std::vector<std::uint32_t> source_;
+    std::vector<std::uint8_t> codes_;
+    // For each of them, in the order of the ids: where it ended, and its weight.
+    std::vector<std::int64_t> leaf_;
+    std::vector<double> held_;
+    bool weighs_one_;  // whether all rows do
+    // Per node down to where rows stop: its number in the tree, its parent among these nodes, its
+    // rows, its law and weight.
+    std::vector<std::uint32_t> source_, parent_;
     std::vector<Part> parts_;
     std::vector<double> law_, weight_;
     std::vector<std::int64_t> tree_offset_ = {0, 0};
     std::vector<std::int32_t> feature_;
     std::vector<std::int64_t> child_offset_, child_;
-    LargeVector<double> all_sums_;
+    LargeVector<double> all_sums_;      // of all nodes of the tree
+    std::vector<std::uint32_t> owner_;  // likewise: the last node on its path that rows reached
+    std::optional<HonestTrees> trees_;  // always one
     bool avx2_ = has_avx2();
 };
 

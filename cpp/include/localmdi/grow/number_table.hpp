@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "localmdi/grow/grow.hpp"
+#include "localmdi/grow/rough_columns.hpp"
 #include "localmdi/grow/row_loops.hpp"
 #include "localmdi/grow/tree_random.hpp"
 #include "localmdi/support/large_vector.hpp"
@@ -61,7 +62,7 @@ public:
     using Value = float;
 
     explicit NumberTable(const TrainingRows& rows)
-        : orders_(rows.columns.data(), rows.n_rows, rows.n_features) {}
+        : rough(rows), orders_(rows.columns.data(), rows.n_rows, rows.n_features) {}
 
     Entries<float> entries(std::size_t feature, std::size_t n_in_node) const {
         return orders_.entries(feature, n_in_node);
@@ -70,6 +71,8 @@ public:
     static float cut(std::uint32_t, LowHigh<float> range, TreeRandom& random, float& threshold) {
         return threshold = random.cut(range.low, range.high);
     }
+
+    const RoughColumns rough;
 
 private:
     TwoOrders<float> orders_;

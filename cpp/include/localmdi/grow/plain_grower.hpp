@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,7 @@ public:
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack),
+          codes_(kHasRough ? rows.n_rows + kListSlack : 0),
           branch_(rows.n_features) {}
 
     // `keep`: whether the nodes stay in the chunk.
@@ -71,7 +73,8 @@ public:
         random_ = TreeRandom(rules_.seed, tree);
         chunk_ = &chunk;
         take_rows(tree);
-        chunk.tree.begin(2 * std::size_t{n_rows_}, false);  // every leaf has a row
+        // Every leaf has a row; half of one row is none, and a root.
+        chunk.tree.begin(std::max(2 * std::size_t{n_rows_}, std::size_t{1}), false);
         const double impurity = start();
 #ifdef LOCALMDI_AVX2
         if (avx2_) visit_all_avx2();
@@ -85,6 +88,7 @@ private:
     using Value = Table::Value;
 
     static constexpr std::size_t kVector = 4;
+    static constexpr bool kHasRough = std::is_same_v<Table, NumberTable>;
 
     struct Rows {
         std::uint32_t begin, end;  // among the ids
@@ -190,6 +194,9 @@ private:
     }
 
     LowHigh<Value> load(std::uint32_t feature, Rows rows) {
+        if constexpr (kHasRough)
+            if (table_.rough.serves(rows.size()))
+                return table_.rough.load(feature, ids(rows), codes_.data());
         const auto entries = table_.entries(feature, rows.size());
         const std::uint32_t* const ids = ids_.data() + rows.begin;
 #ifdef LOCALMDI_AVX2
@@ -198,9 +205,19 @@ private:
         return collect(entries, ids, rows.size(), values_.data());
     }
 
-    std::uint32_t order_ids(Rows rows, Value cut) {
+    // `feature` is the one loaded last.
+    std::uint32_t order_ids(Rows rows, std::uint32_t feature, Value cut) {
+        if constexpr (kHasRough)
+            if (table_.rough.serves(rows.size())) {
+                const auto code = table_.rough.settle(feature, cut, ids(rows), codes_.data());
+                return order_by(rows, codes_.data(), code);
+            }
+        return order_by(rows, values_.data(), cut);
+    }
+
+    template <class T>
+    std::uint32_t order_by(Rows rows, const T* values, T cut) {
         std::uint32_t* const ids = ids_.data() + rows.begin;
-        const Value* const values = values_.data();
 #ifdef LOCALMDI_AVX2
         const auto at_most = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
             return at_most8(values + i, cut);
@@ -219,7 +236,7 @@ private:
         parent.feature = static_cast<std::int32_t>(feature);
         parent.first_child = tree.size();
         const Value cut = table_.cut(feature, range, random_, parent.threshold);
-        const std::uint32_t middle = rows.begin + order_ids(rows, cut);
+        const std::uint32_t middle = rows.begin + order_ids(rows, feature, cut);
         branch_.enter(feature);
         const double before = branch_.credit(feature);
         const auto child = [&](Rows its_rows) -> Child {
@@ -307,6 +324,7 @@ private:
     std::size_t n_visits_ = 0;
     std::vector<std::uint32_t> ids_, spare_;  // the rows, of which every node owns a part
     std::vector<Value> values_;               // of the node's rows
+    std::vector<std::uint8_t> codes_;         // likewise, where there are many
     std::vector<std::uint32_t> counts_;       // of the classes, place after place
     std::vector<Node> stack_;                 // the nodes that wait
     Branch branch_;

@@ -33,7 +33,7 @@ struct Entries {
 };
 
 // Arrays may be read and written this far past their end.
-inline constexpr std::size_t kListSlack = 16;
+inline constexpr std::size_t kListSlack = 32;
 
 // values[i] = the entry of row ids[i], and the least and the largest; n > 0.
 template <class Value>
