@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -66,6 +67,18 @@ def standard_error(trees, X):
     """Standard deviation over equally weighted trees (ddof=1) / sqrt(T)."""
     per_tree = np.array([[tree_local_mdi(tree, x)[0] for x in np.asarray(X)] for tree in trees])
     return per_tree.std(axis=0, ddof=1) / math.sqrt(len(trees))
+
+
+def weighted_standard_error(values, weights):
+    """Of the weighted mean of some numbers, with reliability weights, in exact fractions."""
+    numbers = [Fraction(float(value)) for value in values]
+    shares = [Fraction(float(weight)) for weight in weights]
+    total = sum(shares)
+    shares = [share / total for share in shares]
+    mean = sum(share * x for share, x in zip(shares, numbers, strict=True))
+    variance = sum(share * (x - mean) ** 2 for share, x in zip(shares, numbers, strict=True))
+    effective = sum(share**2 for share in shares)
+    return math.sqrt(variance * effective / (1 - effective))
 
 
 def saabas(tree, X):

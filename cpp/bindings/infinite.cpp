@@ -285,10 +285,10 @@ void bind_infinite(nb::module_& m) {
         .def("shared_partition", &all_rows, "gain"_a, "values"_a.noconvert(), "n_threads"_a)
         .def(
             "shared_partition_cost",
-            [](const SampleArrays& self, bool gain) {
-                return infinite::estimate_shared_partition(self.sample, measure_of(gain));
+            [](const SampleArrays& self, bool gain, double limit) {
+                return infinite::estimate_shared_partition(self.sample, measure_of(gain), limit);
             },
-            "gain"_a)
+            "gain"_a, "limit"_a)
         .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
         .def("row_sets", &row_sets, "x"_a.noconvert(), "rules"_a, "budget"_a,
              "values"_a.noconvert(), "ends"_a.noconvert(), "profile"_a.noconvert(), "n_threads"_a)

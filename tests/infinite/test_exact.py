@@ -175,4 +175,9 @@ def test_the_cost_of_the_shared_partition_is_what_it_counts(n_rows, n_features, 
     X, y, _ = draw_sample(0, n_rows=n_rows, n_features=n_features, arity=arity, full=True)
     sample = read_sample(X, y)
     counted = sample.kernel.shared_partition(gain, np.empty(sample.shape), 1)
-    assert 0.5 < sample.kernel.shared_partition_cost(gain) / counted < 2
+    cost = sample.kernel.shared_partition_cost(gain, np.inf)
+    assert 0.5 < cost / counted < 2
+    # Counted as far as a limit only: whether it is above is known all the same.
+    for limit in (0.0, 0.3 * cost, 0.9 * cost):
+        assert limit < sample.kernel.shared_partition_cost(gain, limit) <= cost
+    assert sample.kernel.shared_partition_cost(gain, cost) == cost

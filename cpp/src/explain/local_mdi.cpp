@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "localmdi/explain/for_each_tile.hpp"
+#include "localmdi/explain/spread_sinks.hpp"
 #include "localmdi/explain/symmetric_mdi.hpp"
 
 namespace localmdi::explain {
@@ -34,40 +35,57 @@ void divide_sums(double* values, std::size_t n, double by, [[maybe_unused]] cons
     divide(values, n, by);
 }
 
+// local_mdi with standard errors. The trees walk a second time, but only for the rows that need it.
+template <class Value>
+void local_spread(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
+                  double* residual, double* standard_error, const Run& run, Interrupt& interrupt) {
+    const std::size_t p = forest.n_features;
+    const SpreadScale scale(forest.tree_weight);
+    const TreeRange all{0, forest.n_trees()};
+    std::vector<unsigned char> uncertain(rows.n_rows);
+    for_each_tile(
+        forest, rows, all, run, interrupt,
+        [&](std::size_t first, std::size_t n) {
+            std::fill_n(residual + first, n, 0.0);
+            return SpreadSink(residual + first, n, p, scale);
+        },
+        [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
+            sink.write(values + first * p, standard_error + first * p, uncertain.data() + first);
+            divide_sums(residual + first, n, scale.total(), run);
+        });
+    std::vector<std::size_t> again;
+    for (std::size_t row = 0; row < rows.n_rows; ++row)
+        if (uncertain[row]) again.push_back(row);
+    if (again.empty()) return;
+    for_each_tile(
+        forest, rows.only(again), all, run, interrupt,
+        [&](std::size_t first, std::size_t n) {
+            return SecondLook(values, standard_error, {again.data() + first, n}, p, scale);
+        },
+        [](const SecondLook& sink, std::size_t, std::size_t) { sink.write(); });
+}
+
 }  // namespace
 
 template <class Value>
 void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
                double* residual, double* standard_error, const Run& run, Interrupt& interrupt) {
-    if (forest.symmetric && standard_error == nullptr && rows.n_rows >= kFewRows)
+    if (standard_error != nullptr)
+        return local_spread(forest, rows, values, residual, standard_error, run, interrupt);
+    if (forest.symmetric && rows.n_rows >= kFewRows)
         return symmetric_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
     const double total = total_weight(forest);
-    const auto divide = [&](std::size_t first, std::size_t n) {
-        divide_sums(values + first * p, n * p, total, run);
-        divide_sums(residual + first, n, total, run);
-    };
-    const TreeRange all{0, forest.n_trees()};
-    if (standard_error == nullptr) {
-        for_each_tile(
-            forest, rows, all, run, interrupt,
-            [&](std::size_t first, std::size_t n) {
-                std::fill_n(values + first * p, n * p, 0.0);
-                std::fill_n(residual + first, n, 0.0);
-                return SumSink(values + first * p, residual + first, p);
-            },
-            [&](const SumSink&, std::size_t first, std::size_t n) { divide(first, n); });
-        return;
-    }
     for_each_tile(
-        forest, rows, all, run, interrupt,
+        forest, rows, {0, forest.n_trees()}, run, interrupt,
         [&](std::size_t first, std::size_t n) {
+            std::fill_n(values + first * p, n * p, 0.0);
             std::fill_n(residual + first, n, 0.0);
-            return SpreadSink(residual + first, n, p, forest.tree_weight);
+            return SumSink(values + first * p, residual + first, p);
         },
-        [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
-            sink.write(values + first * p, standard_error + first * p);
-            divide(first, n);
+        [&](const SumSink&, std::size_t first, std::size_t n) {
+            divide_sums(values + first * p, n * p, total, run);
+            divide_sums(residual + first, n, total, run);
         });
 }
 

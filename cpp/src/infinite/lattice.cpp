@@ -1,24 +1,41 @@
 #include "localmdi/infinite/lattice.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <type_traits>
 
+#include "localmdi/infinite/byte_counts.hpp"
 #include "localmdi/infinite/group_counts.hpp"
+#include "localmdi/infinite/small_sets.hpp"
 #include "localmdi/infinite/subset_walk.hpp"
 
 namespace localmdi::infinite {
 namespace {
+
+// Fewer features have fewer blocks than would pay for a table of small sets.
+constexpr std::size_t kManyFeatures = 13;
+
+// The impurity of the copies of x.
+double impurity_at_end(const MatchMasks& masks, const Impurity& impurity) {
+    std::vector<double> slots(masks.n_slots, 0.0);
+    masks.add_row(masks.copies, slots.data());
+    return impurity(slots.data(), slots.size());
+}
 
 template <std::size_t Value>
 using Constant = std::integral_constant<std::size_t, Value>;
 
 class Search {
 public:
-    Search(const MatchMasks& masks, const Impurity& impurity, bool pairs, Interrupt& interrupt)
+    // small: the gains of small sets, or null.
+    Search(const MatchMasks& masks, const Impurity& impurity, const SmallSets* small, bool pairs,
+           Interrupt& interrupt)
         : masks_(masks),
           impurity_(impurity),
+          small_(small),
           interrupt_(interrupt),
           p_(masks.features.size()),
           low_bits_(block_bits(p_)),
@@ -26,10 +43,9 @@ public:
           choose_(p_),
           blocks_(masks),
           groups_(masks, std::max<std::size_t>(low_bits_, GroupCounts::kGroupBits)),
-          low_sums_((p_ - low_bits_ + 1) << low_bits_, 0.0) {
-        std::vector<double> slots(masks.n_slots, 0.0);
-        masks.add_row(masks.copies, slots.data());
-        end_ = impurity(slots.data(), slots.size());
+          bytes_(masks),
+          low_sums_((p_ - low_bits_ + 1) << low_bits_, 0.0),
+          end_(impurity_at_end(masks, impurity)) {
         for (std::size_t s = 0; s >> low_bits_ == 0; ++s)
             size_of_.push_back(static_cast<std::uint8_t>(std::popcount(s)));
     }
@@ -63,7 +79,8 @@ public:
         interrupt_.check();
         const auto size = static_cast<std::size_t>(std::popcount(known));
         double by_size[kBlockBits + 1] = {};
-        if (masks_.small_counts && low_bits_ >= GroupCounts::kGroupBits)
+        if (small_ != nullptr && bytes_.count(rows)) add_bytes(size, by_size);
+        else if (masks_.small_counts && low_bits_ >= GroupCounts::kGroupBits)
             add_groups(rows, size, by_size);
         else add_subsets(rows, size, by_size);
         for (std::size_t s = 0; s <= low_bits_; ++s) {
@@ -92,7 +109,7 @@ private:
             const auto group = static_cast<std::uint32_t>(std::countr_zero(left));
             const std::size_t begin = group * kGroup;
             const std::span g(block_.data() + (sums_.pair.empty() ? 0 : begin), kGroup);
-            fill_group<1>(g, groups_.finish(group));
+            fill_group<1>(g, groups_.finish(group), groups_.width());
             double* const kept = low_sums_.data() + (size << low_bits_) + begin;
             for (std::size_t s = 0; s < kGroup; ++s) kept[s] += g[s];
             double* const sums = by_size + size_of_[begin];
@@ -101,6 +118,49 @@ private:
             sums[2] += g[3] + g[5] + g[6];
             sums[3] += g[7];
         }
+    }
+
+    // The same with counts that fit a byte, which are mostly so few that their gain is known.
+    void add_bytes(std::size_t size, double* by_size) {
+        constexpr std::size_t kGroup = ByteCounts::kGroup;
+        double by_group_size[kBlockBits - GroupCounts::kGroupBits + 1][kGroup] = {};
+        if (!sums_.pair.empty()) block_.assign(blocks_.n_subsets(), 0.0);
+        for (std::uint32_t left = bytes_.impure(); left != 0; left &= left - 1) {
+            const auto group = static_cast<std::uint32_t>(std::countr_zero(left));
+            double* const kept = low_sums_.data() + (size << low_bits_) + group * kGroup;
+            double* const sums = by_group_size[size_of_[group]];
+            double* const block = sums_.pair.empty() ? nullptr : &block_[group * kGroup];
+            if (bytes_.n_rows(group) <= SmallSets::kMostRows) {
+                const std::uint16_t* const codes = bytes_.codes(group);
+                add_gains([&](std::size_t s) { return (*small_)[codes[s]]; }, kept, sums, block);
+            } else {
+                const double* const g = fill_large(group);
+                add_gains([&](std::size_t s) { return g[s]; }, kept, sums, block);
+            }
+        }
+        for (std::size_t k = 0; k < std::size(by_group_size); ++k)
+            for (std::size_t s = 0; s < kGroup; ++s)
+                by_size[k + size_of_[s]] += by_group_size[k][s];
+    }
+
+    // Adds the gains of a group's subsets to two sums of each.
+    template <class GainOf>
+    static void add_gains(GainOf gain_of, double* __restrict kept, double* __restrict sums,
+                          double* __restrict block) {
+        for (std::size_t s = 0; s < ByteCounts::kGroup; ++s) {
+            const double g = gain_of(s);
+            kept[s] += g;
+            sums[s] += g;
+            if (block != nullptr) block[s] = g;
+        }
+    }
+
+    const double* fill_large(std::uint32_t group) {
+        const std::size_t stride = (bytes_.width() + 7) / 8 * 8;
+        large_.resize(stride * ByteCounts::kGroup);
+        bytes_.copy_counts(group, large_.data(), stride);
+        fill_group<1>(large_gain_, large_.data(), bytes_.width());
+        return large_gain_.data();
     }
 
     // g of some subsets. Flat: the loop is too short to call anything.
@@ -114,12 +174,12 @@ private:
 
     // With up to eight slots their number is a constant, so that no loop over them is left.
     template <std::size_t Width>
-    void fill_group(std::span<double> out, const std::uint16_t* counts) const {
+    void fill_group(std::span<double> out, const std::uint16_t* counts, std::size_t width) const {
         if constexpr (Width <= 8) {
-            if (groups_.width() > Width) fill_group<Width + 1>(out, counts);
+            if (width > Width) fill_group<Width + 1>(out, counts, width);
             else fill(out, counts, Constant<Width>(), Constant<8>());
         } else {
-            fill(out, counts, groups_.width(), 8 * groups_.eights());
+            fill(out, counts, width, (width + 7) / 8 * 8);
         }
     }
 
@@ -195,6 +255,7 @@ private:
 
     const MatchMasks& masks_;
     const Impurity& impurity_;
+    const SmallSets* small_;
     Interrupt& interrupt_;
     std::size_t p_;
     std::size_t low_bits_;
@@ -202,10 +263,13 @@ private:
     Binomials choose_;
     BlockCounts blocks_;
     GroupCounts groups_;            // small counts
+    ByteCounts bytes_;              // smaller ones
     std::vector<double> low_sums_;  // [size of the known part][low subset]
     std::vector<double> slots_, low_member_, counts_, block_;
+    std::vector<std::uint16_t> large_;  // the counts of a group
+    std::array<double, ByteCounts::kGroup> large_gain_{};
     std::vector<std::uint8_t> size_of_;  // of the subsets of a block
-    double end_ = 0.0;
+    double end_;
 };
 
 // Additions that take as long as one summand of a gain: measured, mostly a logarithm.
@@ -225,9 +289,14 @@ void LatticeSums::add(const LatticeSums& other) {
 LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
                             LatticeQuestion question, std::size_t n_threads, Interrupt& interrupt) {
     const MatchMasks masks(sample, question.row, question.all_features);
+    const std::size_t p = masks.features.size();
+    std::optional<SmallSets> small;
+    if (masks.small_counts && p >= kManyFeatures)
+        small.emplace(impurity, impurity_at_end(masks, impurity));
     LatticeSums sums =
-        walk_subsets(masks, LatticeSums(masks.features.size(), question.pairs), n_threads,
-                     interrupt, [&] { return Search(masks, impurity, question.pairs, interrupt); });
+        walk_subsets(masks, LatticeSums(p, question.pairs), n_threads, interrupt, [&] {
+            return Search(masks, impurity, small ? &*small : nullptr, question.pairs, interrupt);
+        });
     return {masks.features, std::move(sums)};
 }
 

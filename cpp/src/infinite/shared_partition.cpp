@@ -432,14 +432,14 @@ double shared_partition(const Sample& sample, const Impurity& impurity, Measure 
     return static_cast<double>(std::accumulate(visits.begin(), visits.end(), std::uint64_t{0}));
 }
 
-double estimate_shared_partition(const Sample& sample, Measure measure) {
+double estimate_shared_partition(const Sample& sample, Measure measure, double limit) {
     const std::size_t p = sample.n_features;
     const std::vector<std::size_t> searched = order_features(sample);
     // Pairs that agree on a random set of size s, by the number of features on which they agree.
     std::vector<double> pairs = count_agreements(sample);
     double visits = static_cast<double>(sample.n_rows());
     double n_sets = 1.0;  // of size s
-    for (std::size_t s = 0; s <= p; ++s) {
+    for (std::size_t s = 0; s <= p && visits <= limit; ++s) {
         const double together = std::accumulate(pairs.begin(), pairs.end(), 0.0);
         if (together == 0.0) break;
         // Where hardly any set keeps rows together, a few random ones would show none; but there

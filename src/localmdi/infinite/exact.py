@@ -124,8 +124,9 @@ def cheapest(
         # Counting for all rows takes sorting them often: not worth it where one row is cheap.
         n, p = sample.shape
         looking = 8.0 * n * p * (p + 40.0 * np.log2(n + 1.0))
-        if min(plan.operations for plan in plans) > looking:
-            plans.append(_shared(sample, measure=measure))
+        least = min(plan.operations for plan in plans)
+        if least > looking:
+            plans.append(_shared(sample, measure=measure, limit=least))
     return min(plans, key=lambda plan: plan.operations)
 
 
@@ -162,9 +163,10 @@ def _block(sample: Sample, rows: IntArray, *, all_features: bool, measure: Measu
     return Plan("block search", per_row / max(len(looked_at), 1) * len(rows), 1e6)
 
 
-def _shared(sample: Sample, *, measure: Measure) -> Plan:
+def _shared(sample: Sample, *, measure: Measure, limit: float) -> Plan:
+    """Count what it costs, as far as another way's operations."""
     n, p = sample.shape
-    visits = sample.kernel.shared_partition_cost(measure == "gain")
+    visits = sample.kernel.shared_partition_cost(measure == "gain", limit / _PER_VISIT[measure])
     return Plan("shared partition", _PER_VISIT[measure] * visits, 80.0 * n * p)
 
 

@@ -16,6 +16,7 @@ namespace localmdi::explain {
 using support::LargeVector;
 
 // Row-major without gaps, or (indptr not empty) compressed sparse rows; absent entries are 0.
+// Where `chosen` is not empty, only these rows of the data count, in its order.
 template <class Value>
 struct Rows {
     std::size_t n_rows;
@@ -23,8 +24,14 @@ struct Rows {
     std::span<const Value> data;
     std::span<const std::int64_t> indptr = {};
     std::span<const std::int64_t> indices = {};
+    std::span<const std::size_t> chosen = {};
 
     bool sparse() const { return !indptr.empty(); }
+
+    // Some rows of all; the list must outlive the result.
+    Rows only(std::span<const std::size_t> list) const {
+        return {list.size(), n_features, data, indptr, indices, list};
+    }
 };
 
 // Whether no value is infinite or missing: x − x is 0 for others, and NaN for these.
@@ -72,8 +79,13 @@ public:
 
     void fill(const Rows<Value>& rows, std::size_t first, std::size_t count) {
         missing_first_ = 0;
-        if (rows.sparse()) fill_sparse(rows, first, count);
-        else fill_dense(rows, first, count);
+        clear_sparse();
+        const auto fill_some = [&](std::size_t from, std::size_t n, std::size_t to) {
+            if (rows.sparse()) fill_sparse(rows, from, n, to);
+            else fill_dense(rows, from, n, to);
+        };
+        if (rows.chosen.empty()) return fill_some(first, count, 0);
+        for (std::size_t k = 0; k < count; ++k) fill_some(rows.chosen[first + k], 1, k);
     }
 
 private:
@@ -85,7 +97,7 @@ private:
     }
 
     // Sixteen rows at a time, so that whole cache lines are written.
-    void fill_dense(const Rows<Value>& rows, std::size_t first, std::size_t count) {
+    void fill_dense(const Rows<Value>& rows, std::size_t first, std::size_t count, std::size_t to) {
         constexpr std::size_t kBlock = 16;
         for (std::size_t r = 0; r < count; r += kBlock) {
             const std::size_t m = std::min(kBlock, count - r);
@@ -94,21 +106,26 @@ private:
             const Value* const from = block.data();
             for (std::size_t f = 0; f < n_features_; ++f)
                 for (std::size_t k = 0; k < m; ++k)
-                    values_[f * capacity_ + r + k] = from[k * n_features_ + f];
+                    values_[f * capacity_ + to + r + k] = from[k * n_features_ + f];
         }
     }
 
     // Only what the last rows wrote is cleared: the cost is that of the stored entries, not of n ×
     // p.
-    void fill_sparse(const Rows<Value>& rows, std::size_t first, std::size_t count) {
+    void clear_sparse() {
         for (const std::size_t place : written_) values_[place] = 0;
         written_.clear();
+    }
+
+    void fill_sparse(const Rows<Value>& rows, std::size_t first, std::size_t count,
+                     std::size_t to) {
         for (std::size_t r = 0; r < count; ++r) {
             const auto begin = static_cast<std::size_t>(rows.indptr[first + r]);
             const auto end = static_cast<std::size_t>(rows.indptr[first + r + 1]);
             look_for_missing(rows.data.subspan(begin, end - begin));
             for (std::size_t k = begin; k < end; ++k) {
-                const std::size_t place = static_cast<std::size_t>(rows.indices[k]) * capacity_ + r;
+                const std::size_t place =
+                    static_cast<std::size_t>(rows.indices[k]) * capacity_ + to + r;
                 values_[place] = rows.data[k];
                 written_.push_back(place);
             }

@@ -10,14 +10,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "localmdi/support/large_vector.hpp"
 #include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::explain {
@@ -144,96 +141,6 @@ private:
     std::size_t n_features_;
     const double* weights_;
     std::size_t stride_, first_tree_;
-};
-
-// The sum, and the spread over trees around a shift, which is the value of the first tree that has
-// one: Σw(x − shift)² loses digits only where that tree is far from all others, and needs no
-// division. Trees whose path does not meet a feature have the value 0 for it; they are all added at
-// the end, so that wide data stays cheap. What belongs to one row and feature lies side by side.
-class SpreadSink {
-public:
-    static constexpr bool kNeedsPath = true;
-    static constexpr std::size_t kBytesPerValue = 4 * sizeof(double);  // of Moments
-
-    SpreadSink(double* residual, std::size_t n_rows, std::size_t n_features,
-               std::span<const double> tree_weight)
-        : residual_(residual),
-          n_features_(n_features),
-          tree_weight_(tree_weight),
-          moments_(n_rows * n_features) {}
-
-    void prefetch(std::size_t) const {}
-
-    template <class RowId>
-    void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        const double weight = tree_weight_[tree.tree];
-        if (weight == 0) return;  // all its values are 0
-        const double scale = 1 / weight;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::size_t row = rows[i];
-            if (i + kAhead < rows.size()) {
-                const Moments* const next = moments_.data() + rows[i + kAhead] * n_features_;
-                for (const std::uint32_t f : tree.path) LOCALMDI_PREFETCH(next + f);
-            }
-            Moments* const moments = moments_.data() + row * n_features_;
-            if (tree.remainder != 0) residual_[row] += tree.remainder;
-            for (const std::uint32_t f : tree.path) {
-                Moments& m = moments[f];
-                const double value = tree.values[f] * scale;
-                if (m.seen == 0) m.shift = value;
-                const double difference = value - m.shift;
-                m.add(tree.values[f], weight, weight * difference * difference);
-            }
-        }
-    }
-
-    // The sums, and the standard errors of the weighted means over trees: equal weights give
-    // std(ddof=1) / sqrt(T), and one tree gives NaN.
-    void write(double* sum, double* standard_error) const {
-        const double total = std::accumulate(tree_weight_.begin(), tree_weight_.end(), 0.0);
-        const auto n_trees =
-            std::count_if(tree_weight_.begin(), tree_weight_.end(), [](double w) { return w > 0; });
-        double effective = 0;  // of equal weights: 1 / T
-        for (const double w : tree_weight_) effective += w / total * (w / total);
-        const double scale = n_trees > 1 ? effective / (1 - effective) / total : NAN;
-        for (std::size_t i = 0; i < moments_.size(); ++i) {
-            sum[i] = moments_[i].sum;
-            standard_error[i] = std::sqrt(std::max(moments_[i].square_sum(total), 0.0) * scale);
-        }
-    }
-
-private:
-    static constexpr std::size_t kAhead = 3;  // rows asked for before they are added to
-
-    struct alignas(kBytesPerValue) Moments {
-        double sum = 0, seen = 0, square = 0, shift = 0;
-
-        // All at once where the compiler has vectors: three loads and stores would take longer than
-        // what is computed.
-        void add(double to_sum, double to_seen, double to_square) {
-#ifdef __GNUC__
-            using Four [[gnu::vector_size(kBytesPerValue), gnu::may_alias]] = double;
-            *reinterpret_cast<Four*>(this) += Four{to_sum, to_seen, to_square, 0};
-#else
-            sum += to_sum;
-            seen += to_seen;
-            square += to_square;
-#endif
-        }
-
-        // Σw(x − mean)² over all trees, those included that have not been seen.
-        double square_sum(double total) const {
-            if (seen == 0) return 0;
-            const double mean = sum / seen, from_shift = mean - shift;
-            const double within = std::max(square - from_shift * from_shift * seen, 0.0);
-            return within + mean * mean * seen * (total - seen) / total;
-        }
-    };
-
-    double* residual_;
-    std::size_t n_features_;
-    std::span<const double> tree_weight_;
-    support::LargeVector<Moments> moments_;
 };
 
 // The sum for one row at a time, kept only where a path has been: for more features than fit a

@@ -24,6 +24,8 @@
 // 1/2.
 #pragma once
 
+#include <limits>
+
 #include "localmdi/infinite/sample.hpp"
 #include "localmdi/support/parallel.hpp"
 
@@ -40,7 +42,9 @@ double shared_partition(const Sample& sample, const Impurity& impurity, Measure 
 
 // Expected number of row visits, from random sets S of every size with fixed seeds. Where few rows
 // are described by many features, most of them are visits of S by features that leave no group: a
-// set whose groups all fall apart costs as much as its parent has rows.
-double estimate_shared_partition(const Sample& sample, Measure measure);
+// set whose groups all fall apart costs as much as its parent has rows. Counting ends above
+// `limit`, because who has another way that takes no longer need not know how much more it is.
+double estimate_shared_partition(const Sample& sample, Measure measure,
+                                 double limit = std::numeric_limits<double>::infinity());
 
 }  // namespace localmdi::infinite

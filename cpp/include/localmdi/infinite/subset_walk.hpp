@@ -84,10 +84,31 @@ private:
         branch(rows, free - 1, known, common);
         if (common & bit) return branch(rows, free - 1, known | bit, common);
         std::vector<std::uint32_t>& matching = lists_[free - 1];
-        matching.clear();
-        for (const std::uint32_t i : rows)
-            if (masks_.mask[i] & bit) matching.push_back(i);
-        descend(matching, free - 1, known | bit);
+        common = ~std::uint64_t{0};
+        if (match(rows, free - 1, matching, common))
+            branch(matching, free - 1, known | bit, common);
+    }
+
+    // Lists the rows that share feature `b` with x, and what they all share; false if they are
+    // pure. No branch for a row: no predictor knows which rows match.
+    bool match(const std::vector<std::uint32_t>& rows, std::size_t b,
+               std::vector<std::uint32_t>& matching, std::uint64_t& common) const {
+        const std::int32_t label = masks_.label[masks_.copies];  // the copies of x always match
+        std::uint64_t all = common;
+        std::size_t n = 0;
+        bool pure = label >= 0;
+        matching.resize(rows.size());
+        for (const std::uint32_t i : rows) {
+            const std::uint64_t mask = masks_.mask[i];
+            const std::uint64_t matches = mask >> b & 1;
+            all &= mask | (matches - 1);
+            pure &= (matches == 0) | (masks_.label[i] == label);
+            matching[n] = i;
+            n += matches;
+        }
+        matching.resize(n);
+        common = all;
+        return !pure;
     }
 
     const MatchMasks& masks_;
