@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 import pickle
 import tempfile
 import time
@@ -92,11 +93,14 @@ def packing(model: Any, explainer: lm.Explainer, *, X: Any) -> str:
 
 
 _FRESH = """
-import pickle, sys, time
+import mmap, pickle, sys, time
 import localmdi as lm
 with open(sys.argv[1], "rb") as file:
     model, X = pickle.load(file)
 lm.Explainer(model.estimators_[0])(X)  # loads what a first call loads
+with mmap.mmap(-1, int(sys.argv[2])) as memory:
+    for place in range(0, len(memory), mmap.PAGESIZE):
+        memory[place] = 1
 start = time.thread_time()
 explainer = lm.Explainer(model)
 packed = time.thread_time()
@@ -106,13 +110,23 @@ print((packed - start) / (time.thread_time() - packed))
 
 
 def fresh_packing(model: Any, X: Any, *, n_processes: int = 5) -> str:
-    """Line 4 again, where no memory has been touched before: every process packs once."""
+    """Line 4 again, where no memory has been touched before: every process packs once.
+
+    A system may be slow to hand out memory that nobody has used for a while, most of all a virtual
+    machine. So the same is measured where as much memory has just been used and given back.
+    """
+    needed = 20 * sum(tree.tree_.node_count for tree in model.estimators_)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pickle"
         path.write_bytes(pickle.dumps((model, X)))
-        ratios = sorted(measure(_FRESH, path) for _ in range(n_processes))
-    listed = " ".join(f"{ratio:.2f}" for ratio in ratios)
-    return f"The same ratio in {n_processes} fresh processes: {listed} (bar: 0.7)"
+        cells = []
+        for touched in (mmap.PAGESIZE, needed):
+            ratios = sorted(measure(_FRESH, path, touched) for _ in range(n_processes))
+            cells.append(" ".join(f"{ratio:.2f}" for ratio in ratios))
+    return (
+        f"The same ratio in {n_processes} fresh processes: {cells[0]} (bar: 0.7); "
+        f"after {needed >> 20} MB were touched and given back: {cells[1]}"
+    )
 
 
 def honest(model: Any) -> str:

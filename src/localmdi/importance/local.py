@@ -9,7 +9,8 @@ import numpy as np
 
 from localmdi._progress import progress_bar
 from localmdi._validation import RowRules, RowSource
-from localmdi.results.local import LocalImportance, trusted_result
+from localmdi.results import LocalImportance
+from localmdi.results.trusted import trusted_result
 
 if TYPE_CHECKING:
     from localmdi.forest.packing import Packing

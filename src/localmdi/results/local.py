@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -18,7 +18,7 @@ from localmdi.results.axes import (
     sum_errors,
     sum_groups,
 )
-from localmdi.results.fields import check_local, dense, read_only
+from localmdi.results.fields import check_local, dense
 from localmdi.results.frames import (
     add_columns,
     beside_values,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         RowsLike,
     )
 
-__all__ = ["LocalImportance", "trusted_result"]
+__all__ = ["LocalImportance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -481,40 +481,6 @@ class LocalImportance(Questions, Shown):
         (1, 2)
         """
         save_result(path, self)
-
-
-# What a field is if it is not given.
-_DEFAULTS = {
-    field.name: field.default for field in fields(LocalImportance) if field.default is not MISSING
-}
-
-
-def trusted_result(
-    *, values: FloatArray, residual: FloatArray | None, **known: Any
-) -> LocalImportance:
-    """Return a result whose fields a kernel and its packing made, without looking at them again.
-
-    For rows that are explained one at a time, where the checks would take as long as a forest of
-    100 trees. Arrays become read-only views, as in any result.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trusted_result(values=np.zeros((3, 1)), baseline=1.0, residual=np.ones(3), unit="bits",
-    ...                feature_names=("age",), n_trees=10).shape
-    (3, 1)
-    """
-    result = object.__new__(LocalImportance)
-    vars(result).update(
-        _DEFAULTS,
-        **known,
-        values=read_only(values),
-        residual=None if residual is None else read_only(residual),
-    )
-    error = known.get("standard_error")
-    if error is not None:
-        vars(result)["standard_error"] = read_only(error)
-    return result
 
 
 STORED["local"] = LocalImportance
