@@ -13,6 +13,7 @@
 #include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/explain/paths.hpp"
 #include "localmdi/explain/row_kernel.hpp"
+#include "localmdi/explain/table_kernel.hpp"
 #include "localmdi/explain/tile_kernel.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
@@ -195,6 +196,26 @@ void kernels_agree() {
             }
         }
     }
+}
+
+// In large trees hundreds of rows are few: they go alone, on any number of threads.
+void few_in_large_trees() {
+    Random random(6);
+    Table table;
+    table.n_features = 20;
+    for (std::size_t t = 0; t < 3; ++t) grow(table, random, Shape::bushy, 4000, false);
+    const auto forest = table.packed<float>();
+    const std::size_t n = 150;
+    const auto x = random_rows<float>(random, n * 20);
+    const Result all = run(forest, dense(x, n));
+    check_near(all.values, plain_result(table, x, n).values);
+    check_same(all, run_alone(forest, x, n));
+    for (const std::size_t n_threads : {2, 7})
+        check_same(all, run(forest, dense(x, n), Run{n_threads}));
+    std::vector<double> sums = by_tile<TileKernel<float>>(forest, x, n, false);
+    const double total = std::accumulate(table.tree_weight.begin(), table.tree_weight.end(), 0.0);
+    for (double& sum : sums) sum /= total;
+    CHECK(std::equal(all.values.begin(), all.values.end(), sums.begin()));
 }
 
 // Chains that go down by second, and by first children; frames and lists are as deep as the tree.
@@ -447,6 +468,7 @@ int main() {
     }
     kernels_agree<float>();
     kernels_agree<double>();
+    few_in_large_trees();
     deep_chains();
     wide_splits();
     large_trees();

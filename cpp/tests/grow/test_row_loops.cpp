@@ -83,6 +83,23 @@ void check_marks(std::uint32_t n, TreeRandom& random) {
     }
 }
 
+// One class or sixteen, and more rows than a byte can count, all of one class among them.
+void check_counts(std::uint32_t n_rows, std::uint32_t n_classes, TreeRandom& random) {
+    std::vector<std::uint32_t> label(n_rows), ids(n_rows);
+    for (auto& c : label) c = random.below(n_classes);
+    for (auto& id : ids) id = random.below(n_rows);
+    if (n_classes % 3 == 0) std::ranges::fill(label, n_classes - 1);
+    const std::size_t n_counts = (n_classes + 3) / 4 * 4;
+    std::vector<std::uint32_t> few(n_counts, 0), rest(n_counts, 5000), expected_few = few,
+                                                                       expected_rest = rest;
+    for (const std::uint32_t id : ids) {
+        ++expected_few[label[id]];
+        --expected_rest[label[id]];
+    }
+    move_counts_avx2(label.data(), ids, n_counts, few.data(), rest.data());
+    CHECK(few == expected_few && rest == expected_rest);
+}
+
 void test_vectors() {
     if (!has_avx2()) return;
     TreeRandom random(3, 0);
@@ -99,6 +116,9 @@ void test_vectors() {
         add_rows_avx2(sums.data(), values, std::vector<std::uint32_t>{2, 0});
         CHECK(sums == expected);
     }
+    for (const std::uint32_t n_rows : {1u, 2u, 254u, 255u, 256u, 510u, 1000u})
+        for (std::uint32_t n_classes = 1; n_classes <= kMostCounted; ++n_classes)
+            check_counts(n_rows, n_classes, random);
 }
 #else
 void test_vectors() {}

@@ -288,15 +288,22 @@ private:
                             end = first_is_less ? middle : rows.end;
         if (rows.size() > 2) {  // nobody asks for the counts of a single row
             std::uint32_t* const few = clear_counts(place);
-            std::uint32_t* const rest = counts(rows.counts);
-            for (std::uint32_t i = begin; i < end; ++i) {
-                const std::uint32_t c = label_[ids_[i]];
-                ++few[c];
-                --rest[c];
-            }
+            move_counts({ids_.data() + begin, end - begin}, few, counts(rows.counts));
         }
         return {{rows.begin, middle, first_is_less ? place : rows.counts},
                 {middle, rows.end, first_is_less ? rows.counts : place}};
+    }
+
+    // Counts the classes of some rows, and takes them off those of all.
+    void move_counts(std::span<const std::uint32_t> ids, std::uint32_t* few, std::uint32_t* rest) {
+#ifdef LOCALMDI_AVX2
+        if (avx2_ && place_size_ <= kMostCounted)
+            return move_counts_avx2(label_, ids, place_size_, few, rest);
+#endif
+        for (const std::uint32_t id : ids) {
+            ++few[label_[id]];
+            --rest[label_[id]];
+        }
     }
 
     std::span<const std::uint32_t> ids(Rows rows) const {

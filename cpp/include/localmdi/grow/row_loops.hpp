@@ -192,6 +192,40 @@ __attribute__((target("avx2,popcnt"))) std::uint32_t order_avx2(Goes8 goes8, std
     return kept;
 }
 
+// Up to this many classes are counted in one register, a byte for each.
+inline constexpr std::size_t kMostCounted = 16;
+inline constexpr auto kOneOf = [] {
+    std::array<std::array<std::uint8_t, kMostCounted>, kMostCounted> table{};
+    for (std::size_t c = 0; c < kMostCounted; ++c) table[c][c] = 1;
+    return table;
+}();
+
+// Adds the numbers of rows with each label to `few`, and takes them off `rest`; both have n_counts
+// places, a multiple of four. In memory, rows of one class would wait for each other: a number must
+// be written before the next row can read it.
+__attribute__((target("avx2"))) inline void move_counts_avx2(const std::uint32_t* label,
+                                                             std::span<const std::uint32_t> ids,
+                                                             std::size_t n_counts,
+                                                             std::uint32_t* few,
+                                                             std::uint32_t* rest) {
+    constexpr std::size_t kMostRows = 255;  // that a byte can count
+    for (std::size_t first = 0; first < ids.size(); first += kMostRows) {
+        __m128i counts = _mm_setzero_si128();
+        for (const std::uint32_t id : ids.subspan(first, std::min(kMostRows, ids.size() - first)))
+            counts = _mm_add_epi8(
+                counts,
+                _mm_loadu_si128(reinterpret_cast<const __m128i*>(kOneOf[label[id]].data())));
+        for (std::size_t c = 0; c < n_counts; c += 4) {
+            const __m128i four = _mm_cvtepu8_epi32(counts);
+            auto* const to_few = reinterpret_cast<__m128i*>(few + c);
+            auto* const to_rest = reinterpret_cast<__m128i*>(rest + c);
+            _mm_storeu_si128(to_few, _mm_add_epi32(_mm_loadu_si128(to_few), four));
+            _mm_storeu_si128(to_rest, _mm_sub_epi32(_mm_loadu_si128(to_rest), four));
+            counts = _mm_srli_si128(counts, 4);
+        }
+    }
+}
+
 // Adds the values to the line of each row: to[row · p + f] += values[f].
 __attribute__((target("avx2"))) inline void add_rows_avx2(double* to,
                                                           std::span<const double> values,
