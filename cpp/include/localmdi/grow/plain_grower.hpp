@@ -1,7 +1,6 @@
 // The plain case: numbers without gaps, classes, every row counted once (all, or half of them), K =
-// 1. Most forests are of
-// this kind, and it can do without much of what TreeGrower spends its time on. The trees and the
-// sums are the same, bit for bit.
+// 1. Most forests are of this kind, and it can do without much of what TreeGrower spends its time
+// on. The trees and the sums are the same, bit for bit.
 //
 // What it does without: weights (a node's size is its weight), sums in floating point (classes are
 // counted in 32-bit integers), a second list for rows that do not count, and copies of the counts.

@@ -102,7 +102,7 @@ private:
         }
     };
 
-    // The middle 99 % of a sample: a few outliers shall not leave all others with one code.
+    // From a sample without its ends: a few outliers shall not leave all others with one code.
     static Scale scale_of(std::span<const float> column) {
         constexpr std::size_t kSample = 1024, kTail = 1;
         std::array<float, kSample> sample;

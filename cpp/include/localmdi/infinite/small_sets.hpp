@@ -27,7 +27,8 @@ namespace localmdi::infinite {
 class SmallSets {
 public:
     static constexpr std::size_t kMostRows = 15;
-    // Each code is the least that keeps all sums apart, given those before it: see test_infinite.
+    // Each code is the least that keeps all sums apart, given those before it: see
+    // test_small_counts.
     static constexpr std::array<std::uint16_t, kMostRows + 1> kCode = {
         0, 1, 16, 114, 301, 663, 1018, 1168, 800, 1361, 183, 141, 58, 76, 30, 44};
     static constexpr std::size_t kLargestSum = 2379;
