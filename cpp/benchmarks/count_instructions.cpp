@@ -38,7 +38,7 @@ struct Workload {
     bool mixed = false;
 };
 
-// Trees of about n_splits splits: below 64 rows the row kernel, above 65,536 nodes the level
+// Trees of about n_splits splits: 60 rows go alone (table kernel), above 65,536 nodes the level
 // kernel.
 constexpr Workload kExplained[] = {
     {"tile", 40, 300, 1000},           {"row", 40, 300, 60},

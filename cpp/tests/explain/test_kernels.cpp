@@ -203,7 +203,7 @@ void few_in_large_trees() {
     Random random(6);
     Table table;
     table.n_features = 20;
-    for (std::size_t t = 0; t < 3; ++t) grow(table, random, Shape::bushy, 4000, false);
+    for (std::size_t t = 0; t < 9; ++t) grow(table, random, Shape::bushy, 4000, false);
     const auto forest = table.packed<float>();
     const std::size_t n = 150;
     const auto x = random_rows<float>(random, n * 20);

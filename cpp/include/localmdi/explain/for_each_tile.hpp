@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "localmdi/explain/level_kernel.hpp"
@@ -25,9 +26,15 @@ inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
 
 // Whether too few rows share a node for the tile kernel to pay. By measurement the two kinds of
 // kernel take the same time at two (small trees) to six times (large ones) the root of a tree's
-// number of nodes.
-inline bool are_few(std::size_t n_rows, std::size_t nodes_per_tree) {
-    return n_rows < kLargeTree && n_rows * n_rows < 9 * nodes_per_tree;
+// number of nodes; at less if there are not enough trees to walk in step. Paths that are much
+// longer than in a balanced tree are shared by many rows, whatever the number of nodes.
+inline bool are_few(std::size_t n_rows, std::size_t n_trees, std::size_t nodes_per_tree,
+                    std::size_t max_depth) {
+    constexpr std::size_t kEnoughTrees = 8;
+    if (max_depth > 8 * static_cast<std::size_t>(std::bit_width(nodes_per_tree))) return n_rows < 4;
+    const std::size_t trees = std::min(n_trees, kEnoughTrees);
+    const std::size_t scaled = n_rows * kEnoughTrees;
+    return n_rows < kLargeTree && scaled * scaled < 9 * nodes_per_tree * trees * trees;
 }
 
 // How many rows a tile has at most. Its results, of row_bytes each, should stay in the cache while
@@ -152,7 +159,7 @@ void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, T
                    const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
     const std::size_t tree_nodes = forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1);
     const bool large_trees = forest.ordered() && tree_nodes >= kLargeTree;
-    const bool few = are_few(rows.n_rows, tree_nodes);
+    const bool few = are_few(rows.n_rows, forest.n_trees(), tree_nodes, forest.max_depth);
     using Sink = decltype(make_sink(std::size_t{}, std::size_t{}));
     const std::size_t capacity = tile_capacity(
         rows.n_rows, forest.n_features * bytes_per_value<Sink>(), run.n_threads, large_trees);
