@@ -72,6 +72,14 @@ def test_without_vector_instructions(n_threads, dtype):
     assert np.array_equal(results[0][0], ALL.values)
 
 
+@pytest.mark.parametrize("gaps_in", ["data", "indices", "indptr"])
+def test_compressed_rows_with_gaps_in_memory(gaps_in):
+    compressed = sp.csr_array(X_CLASS.astype(np.float32))
+    setattr(compressed, gaps_in, np.repeat(getattr(compressed, gaps_in), 2)[::2])
+    assert not getattr(compressed, gaps_in).flags.c_contiguous
+    assert np.array_equal(EXPLAINER(compressed).values, EXPLAINER(X_CLASS).values)
+
+
 def test_dense_and_sparse_rows_and_results():
     zeros = np.where(RNG.random(X.shape) < 0.5, 0, np.nan_to_num(X)).astype(np.float32)
     expected = EXPLAINER(zeros, standard_error=True)

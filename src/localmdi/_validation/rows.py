@@ -226,6 +226,9 @@ def _compressed_rows(X: Any) -> Any:
     elif X.format == "bsr":
         _check_compressed(X, X.blocksize)
     rows = X.tocsr()
+    arrays = (rows.data, rows.indices, rows.indptr)
+    if not all(array.flags.c_contiguous for array in arrays):
+        rows = rows.copy()  # without gaps, as the kernels read them
     if not len(rows.data) == len(rows.indices) == rows.indptr[-1]:
         rows = rows.copy()  # without the room behind its last entry, which may hold anything
         rows.prune()
