@@ -19,7 +19,7 @@ using forest::Avx2Partition;
 using support::has_avx2;
 #endif
 
-// From this many rows on, those kernels that follow one row at a time never pay, but the table.
+// From this many rows on, only the table kernel may still follow them one by one.
 inline constexpr std::size_t kFewRows = 64;
 // With more nodes than this in a tree, few rows of a tile share one.
 inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
@@ -33,7 +33,7 @@ inline bool are_few(std::size_t n_rows, std::size_t n_trees, std::size_t nodes_p
     constexpr std::size_t kEnoughTrees = 8;
     if (max_depth > 8 * static_cast<std::size_t>(std::bit_width(nodes_per_tree))) return n_rows < 4;
     const std::size_t trees = std::min(n_trees, kEnoughTrees);
-    const std::size_t scaled = n_rows * kEnoughTrees;
+    const std::size_t scaled = n_rows * kEnoughTrees;  // its square does not overflow
     return n_rows < kLargeTree && scaled * scaled < 9 * nodes_per_tree * trees * trees;
 }
 
