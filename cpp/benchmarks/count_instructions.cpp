@@ -39,12 +39,12 @@ struct Workload {
 };
 
 // Trees of about n_splits splits: 60 rows go alone (table kernel), above 65,536 nodes the level
-// kernel.
+// kernel. `sorted` is the smallest for which it pays to sort the rows.
 constexpr Workload kExplained[] = {
     {"tile", 40, 300, 1000},           {"row", 40, 300, 60},
     {"level", 1, 40000, 1000},         {"categories", 40, 300, 1000, true},
     {"standard_error", 40, 300, 1000}, {"ends", 40, 300, 1000},
-    {"saabas", 40, 300, 200},
+    {"saabas", 40, 300, 200},          {"sorted", 64, 600, 16384},
 };
 
 struct Results {

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
@@ -55,6 +55,20 @@ def test_a_row_alone_and_among_a_hundred_thousand():
     result = explainer(many, standard_error=True)
     for row in (0, 1, 24_999, 25_000, 50_000, 99_999):  # tiles have 25,000 rows
         assert_same(explainer(many[row : row + 1], standard_error=True), result[row])
+
+
+@pytest.mark.parametrize("n_features", [16, 64])  # whole rows, and paths
+def test_rows_that_are_sorted_on_the_way(n_features):
+    rows = RNG.normal(size=(1300, n_features))
+    labels = RNG.integers(0, 3, len(rows))
+    model = ExtraTreesClassifier(64, max_features=1, random_state=0).fit(rows, labels)
+    explainer = lm.Explainer(model)
+    many = RNG.normal(size=(2**18 // n_features + 1, n_features)).astype(np.float32)
+    assert explainer.forest.n_nodes >= 64 * 1024  # else they would not be sorted
+    sorted_rows = explainer(many, n_jobs=2, standard_error=True)
+    batches = explainer.iter_batches(many, batch_rows=1000, standard_error=True)
+    assert_same(lm.LocalImportance.concat(batches), sorted_rows)
+    assert_same(explainer(many), sorted_rows)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -125,15 +125,14 @@ void one_answer(bool mixed) {
     }
 }
 
-template <class Kernel, class Value>
+template <class Kernel, bool kWhole = false, class Value>
 std::vector<double> by_tile(const PackedForest<Value>& forest, const std::vector<Value>& x,
                             std::size_t n, bool simd) {
     const std::size_t p = x.size() / n;
-    std::vector<double> values(n * p), residual(n);
     Tile<Value> tile(p, n);
     tile.fill(dense(x, n), 0, n);
     Kernel kernel(forest, n);
-    SumSink sink(values.data(), residual.data(), p);
+    OwnSums<kWhole> sink(n, p);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
 #ifdef LOCALMDI_AVX2
         if (simd) {
@@ -143,8 +142,9 @@ std::vector<double> by_tile(const PackedForest<Value>& forest, const std::vector
 #endif
         kernel.template run<ScalarPartition>(tree, tile, n, sink);
     }
-    values.insert(values.end(), residual.begin(), residual.end());
-    return values;
+    std::vector<double> sums(sink.sums_of(0).values, sink.sums_of(0).values + n * p);
+    sums.insert(sums.end(), sink.sums_of(0).residual, sink.sums_of(0).residual + n);
+    return sums;
 }
 
 template <class Value>
@@ -190,9 +190,13 @@ void kernels_agree() {
             const auto expected = by_row(forest, x, n);
             for (const bool simd : {false, has_avx2()}) {
                 CHECK(same_bits(by_table(forest, x, n, simd), expected));
-                CHECK(same_bits(by_tile<TileKernel<Value>>(forest, x, n, simd), expected));
-                if (!mixed)
-                    CHECK(same_bits(by_tile<LevelKernel<Value>>(forest, x, n, simd), expected));
+                using OfTile = TileKernel<Value>;
+                CHECK(same_bits(by_tile<OfTile>(forest, x, n, simd), expected));
+                CHECK(same_bits(by_tile<OfTile, true>(forest, x, n, simd), expected));
+                if (mixed) continue;
+                using OfLevels = LevelKernel<Value>;
+                CHECK(same_bits(by_tile<OfLevels>(forest, x, n, simd), expected));
+                CHECK(same_bits(by_tile<OfLevels, true>(forest, x, n, simd), expected));
             }
         }
     }

@@ -157,7 +157,7 @@ constexpr std::size_t bytes_per_value() {
 template <class Value, class MakeSink, class Finish>
 void for_each_tile(const PackedForest<Value>& forest, const Rows<Value>& rows, TreeRange trees,
                    const Run& run, Interrupt& interrupt, MakeSink make_sink, Finish finish) {
-    const std::size_t tree_nodes = forest.nodes.size() / std::max<std::size_t>(forest.n_trees(), 1);
+    const std::size_t tree_nodes = forest.nodes_per_tree();
     const bool large_trees = forest.ordered() && tree_nodes >= kLargeTree;
     const bool few = are_few(rows.n_rows, forest.n_trees(), tree_nodes, forest.max_depth);
     using Sink = decltype(make_sink(std::size_t{}, std::size_t{}));

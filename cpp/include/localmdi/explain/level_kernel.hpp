@@ -35,6 +35,7 @@
 namespace localmdi::explain {
 
 using forest::goes_first;
+using forest::goes_first_known;
 using forest::kFeatureMask;
 using forest::kLeaf;
 using forest::kSlack;
@@ -71,7 +72,7 @@ public:
         if (walks_alone(root, n)) let_walk(root, {rows_.data(), n}, tile, sink);
         else split_lists<Partition>(root, n, tile, sink);
         finish_group(tile, sink);
-        while (top_ != frames_.data()) go_up();
+        while (top_ != frames_.data()) go_up<Sink>();
     }
 
 private:
@@ -83,6 +84,8 @@ private:
     static constexpr std::size_t kAhead = 16;     // rows asked for before they walk
     static constexpr std::size_t kSinkAhead = 4;  // … and before they are added to
     static constexpr std::size_t kVisits = 16;    // that a walker writes down
+    // Cache lines of nodes below a list's node, asked for while the group is gathered.
+    static constexpr std::size_t kLinesPerRow = 4;
 
     // A list of rows that is split when its turn comes.
     struct Waiting {
@@ -164,6 +167,7 @@ private:
             if (n_walkers_ == kGroup) finish_group(tile, sink);
             const std::size_t n = std::min(rows.size(), kGroup - n_walkers_);
             lists_[n_lists_++] = {node, static_cast<std::uint32_t>(n)};
+            ask_for_below(node, n);
             for (std::size_t i = 0; i < n; ++i, ++n_walkers_) {
                 group_rows_[n_walkers_] = rows[i];
                 walkers_[n_walkers_] = {node, rows[i], static_cast<RowId>(n_walkers_)};
@@ -172,15 +176,27 @@ private:
         }
     }
 
+    // Asks for the nodes that n rows will meet below a node. They lie side by side, and there are
+    // many more of them than rows: what lies behind them belongs to the lists that come next.
+    void ask_for_below(std::uint32_t node, std::size_t n) const {
+        if (forest_.nodes[node].split & kLeaf) return;
+        constexpr std::size_t kLine = 64;
+        const auto nodes = std::as_bytes(std::span(forest_.nodes));
+        const auto below = nodes.subspan(forest_.nodes[node].child * sizeof(PackedNode<Value>));
+        const std::size_t end = std::min(n * kLinesPerRow * kLine, below.size());
+        for (std::size_t at = 0; at < end; at += kLine) LOCALMDI_PREFETCH(&below[at]);
+    }
+
     // Sends the rows of the group to their ends and adds what they met.
     template <class Sink>
     void finish_group(const Tile<Value>& tile, Sink& sink) {
         const std::size_t n_rows = std::exchange(n_walkers_, 0);
         const std::size_t n_lists = std::exchange(n_lists_, 0);
-        walk(tile, n_rows);
+        if (tile.has_missing()) walk<true>(tile, n_rows);
+        else walk<false>(tile, n_rows);
         std::size_t place = 0;
         for (std::size_t k = 0; k < n_lists; ++k) {
-            go_to(lists_[k].node);
+            go_to<Sink>(lists_[k].node);
             for (const std::size_t end = place + lists_[k].n; place < end; ++place) {
                 sink.prefetch(group_rows_[std::min(place + kSinkAhead, n_rows - 1)]);
                 add(lists_[k].node, place, sink);
@@ -188,6 +204,7 @@ private:
         }
     }
 
+    template <bool kMayMiss>
     void walk(const Tile<Value>& tile, std::size_t n) {
         const PackedNode<Value>* const nodes = forest_.nodes.data();
         const auto value = [&](const Walker& at) {
@@ -202,7 +219,8 @@ private:
                 const Walker at = walkers[i];
                 const PackedNode<Value>& node = nodes[at.node];
                 const bool ends = node.split & kLeaf;
-                const bool first = goes_first(node, *value(at));
+                const Value x = *value(at);
+                const bool first = kMayMiss ? goes_first(node, x) : goes_first_known(node, x);
                 const std::uint32_t next = ends ? at.node : node.child + (first ? 0u : 1u);
                 prefetch_node(&forest_.nodes[next]);
                 visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask,
@@ -232,44 +250,49 @@ private:
                      std::span<const RowId>(&group_rows_[place], 1));
         };
         if (n_steps >= kVisits) {  // more than it wrote down
-            go_to(end);
+            go_to<Sink>(end);
             give();
-            while (top_->node != from) go_up();
+            while (top_->node != from) go_up<Sink>();
             return;
         }
         const std::size_t path_length = path_length_;
         std::array<double, kVisits> before;
         for (std::size_t k = 0; k < n_steps; ++k) {
             before[k] = values_[visits[k].feature];
-            step(visits[k].feature, visits[k + 1].credit);
+            step<Sink>(visits[k].feature, visits[k + 1].credit);
         }
         give();
         for (std::size_t k = n_steps; k-- > 0;) {
             values_[visits[k].feature] = before[k];
-            --uses_[visits[k].feature];
+            if (Sink::kNeedsPath) --uses_[visits[k].feature];
         }
         path_length_ = path_length;
     }
 
+    template <class Sink>
     void step(std::uint32_t f, double credit) {
-        path_[path_length_] = f;
-        path_length_ += uses_[f]++ == 0;
+        if (Sink::kNeedsPath) {
+            path_[path_length_] = f;
+            path_length_ += uses_[f]++ == 0;
+        }
         values_[f] += credit;  // Definition 1: i(t) − i(t_x)
     }
 
     // Brings values_ to a node: up to the last common one, then down.
+    template <class Sink>
     void go_to(std::uint32_t node) {
-        while (node != top_->node && (node < top_->first || node >= top_->last)) go_up();
+        while (node != top_->node && (node < top_->first || node >= top_->last)) go_up<Sink>();
         while (node != top_->node) {
             const Frame next = below(*top_, node);
-            step(next.feature, forest_.nodes[next.node].credit);
+            step<Sink>(next.feature, forest_.nodes[next.node].credit);
             *++top_ = next;
         }
     }
 
+    template <class Sink>
     void go_up() {
         values_[top_->feature] = top_->value;
-        path_length_ -= --uses_[top_->feature] == 0;
+        if (Sink::kNeedsPath) path_length_ -= --uses_[top_->feature] == 0;
         --top_;
     }
 

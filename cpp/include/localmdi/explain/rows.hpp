@@ -10,6 +10,7 @@
 
 #include "localmdi/forest/partition.hpp"
 #include "localmdi/support/large_vector.hpp"
+#include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::explain {
 
@@ -27,6 +28,14 @@ struct Rows {
     std::span<const std::size_t> chosen = {};
 
     bool sparse() const { return !indptr.empty(); }
+
+    // Where a row lies in the data.
+    std::size_t place(std::size_t row) const { return chosen.empty() ? row : chosen[row]; }
+
+    // Its values, if rows are not compressed.
+    std::span<const Value> dense(std::size_t row) const {
+        return data.subspan(place(row) * n_features, n_features);
+    }
 
     // Some rows of all; the list must outlive the result.
     Rows only(std::span<const std::size_t> list) const {
@@ -80,15 +89,13 @@ public:
     void fill(const Rows<Value>& rows, std::size_t first, std::size_t count) {
         missing_first_ = 0;
         clear_sparse();
-        const auto fill_some = [&](std::size_t from, std::size_t n, std::size_t to) {
-            if (rows.sparse()) fill_sparse(rows, from, n, to);
-            else fill_dense(rows, from, n, to);
-        };
-        if (rows.chosen.empty()) return fill_some(first, count, 0);
-        for (std::size_t k = 0; k < count; ++k) fill_some(rows.chosen[first + k], 1, k);
+        if (rows.sparse()) fill_sparse(rows, first, count);
+        else fill_dense(rows, first, count);
     }
 
 private:
+    static constexpr std::size_t kBlock = 16;  // rows that are turned at a time
+
     void look_for_missing(std::span<const Value> values) {
         // As wide as a value, which lets the compiler look at several at once.
         std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t> missing = 0;
@@ -97,17 +104,33 @@ private:
     }
 
     // Sixteen rows at a time, so that whole cache lines are written.
-    void fill_dense(const Rows<Value>& rows, std::size_t first, std::size_t count, std::size_t to) {
-        constexpr std::size_t kBlock = 16;
-        for (std::size_t r = 0; r < count; r += kBlock) {
-            const std::size_t m = std::min(kBlock, count - r);
-            const auto block = rows.data.subspan((first + r) * n_features_, m * n_features_);
+    void fill_dense(const Rows<Value>& rows, std::size_t first, std::size_t count) {
+        const std::size_t last = first + count;
+        for (std::size_t row = first; row < last; row += kBlock) {
+            const std::size_t n = std::min(kBlock, last - row);
+            const std::span<const Value> block =
+                rows.chosen.empty() ? rows.data.subspan(row * n_features_, n * n_features_)
+                                    : collect(rows, row, n, last);
             look_for_missing(block);
             const Value* const from = block.data();
+            Value* const to = values_.data() + (row - first);
             for (std::size_t f = 0; f < n_features_; ++f)
-                for (std::size_t k = 0; k < m; ++k)
-                    values_[f * capacity_ + to + r + k] = from[k * n_features_ + f];
+                for (std::size_t k = 0; k < n; ++k)
+                    to[f * capacity_ + k] = from[k * n_features_ + f];
         }
+    }
+
+    // Copies chosen rows side by side. They may lie anywhere, so the next block is asked for.
+    std::span<const Value> collect(const Rows<Value>& rows, std::size_t first, std::size_t n,
+                                   std::size_t last) {
+        constexpr std::size_t kLine = 64 / sizeof(Value);
+        block_.resize(kBlock * n_features_);
+        for (std::size_t k = 0; k < n; ++k) {
+            std::ranges::copy(rows.dense(first + k), block_.data() + k * n_features_);
+            const auto next = rows.dense(std::min(first + k + kBlock, last - 1));
+            for (std::size_t f = 0; f < n_features_; f += kLine) LOCALMDI_PREFETCH(&next[f]);
+        }
+        return {block_.data(), n * n_features_};
     }
 
     // Only what the last rows wrote is cleared: the cost is that of the stored entries, not of n ×
@@ -117,15 +140,14 @@ private:
         written_.clear();
     }
 
-    void fill_sparse(const Rows<Value>& rows, std::size_t first, std::size_t count,
-                     std::size_t to) {
+    void fill_sparse(const Rows<Value>& rows, std::size_t first, std::size_t count) {
         for (std::size_t r = 0; r < count; ++r) {
-            const auto begin = static_cast<std::size_t>(rows.indptr[first + r]);
-            const auto end = static_cast<std::size_t>(rows.indptr[first + r + 1]);
+            const std::size_t row = rows.place(first + r);
+            const auto begin = static_cast<std::size_t>(rows.indptr[row]);
+            const auto end = static_cast<std::size_t>(rows.indptr[row + 1]);
             look_for_missing(rows.data.subspan(begin, end - begin));
             for (std::size_t k = begin; k < end; ++k) {
-                const std::size_t place =
-                    static_cast<std::size_t>(rows.indices[k]) * capacity_ + to + r;
+                const std::size_t place = static_cast<std::size_t>(rows.indices[k]) * capacity_ + r;
                 values_[place] = rows.data[k];
                 written_.push_back(place);
             }
@@ -136,6 +158,7 @@ private:
     LargeVector<Value> values_;
     std::uint32_t missing_first_ = forest::kMissingFirst;  // the flag, if a value may be missing
     std::vector<std::size_t> written_;
+    std::vector<Value> block_;  // of chosen rows
 };
 
 }  // namespace localmdi::explain

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "localmdi/support/large_vector.hpp"
 #include "localmdi/support/prefetch.hpp"
 
 namespace localmdi::explain {
@@ -56,22 +57,32 @@ public:
         return {values_ + row * n_features_, residual_ + row};
     }
 
+    // Adding a zero changes no bit, so whichever loop is shorter gives the same result.
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        // Adding a zero changes no bit, so whichever loop is shorter gives the same result.
-        const bool few = tree.path.size() * 4 < n_features_;
-        // Nor does a leaf where nothing is left, as in trees that were grown to the end.
-        if (tree.remainder != 0)
-            for (const std::size_t row : rows) residual_[row] += tree.remainder;
+        if (tree.path.size() * 4 >= n_features_) return add_whole(tree, rows);
+        add_remainder(tree, rows);
         for (const std::size_t row : rows) {
             double* const out = values_ + row * n_features_;
-            if (few)
-                for (const std::uint32_t f : tree.path) out[f] += tree.values[f];
-            else add_all(tree.values.data(), out);
+            for (const std::uint32_t f : tree.path) out[f] += tree.values[f];
         }
     }
 
+    // The same without a look at the path.
+    template <class RowId>
+    void add_whole(const TreeImportance& tree, std::span<const RowId> rows) {
+        add_remainder(tree, rows);
+        for (const std::size_t row : rows) add_all(tree.values.data(), values_ + row * n_features_);
+    }
+
 private:
+    // Often nothing is left at a leaf, as in trees that were grown to the end.
+    template <class RowId>
+    void add_remainder(const TreeImportance& tree, std::span<const RowId> rows) {
+        if (tree.remainder == 0) return;
+        for (const std::size_t row : rows) residual_[row] += tree.remainder;
+    }
+
     // The two do not overlap, which the compiler would otherwise ask before every row.
     void add_all(const double* __restrict values, double* __restrict out) const {
         for (std::size_t f = 0; f < n_features_; ++f) out[f] += values[f];
@@ -83,6 +94,50 @@ private:
     double* values_;
     double* residual_;
     std::size_t n_features_;
+};
+
+// The same sums in memory of its own, for rows whose places in the result are not side by side.
+// Where kWhole, rows are added as a whole, and the kernels need not keep the path.
+template <bool kWhole>
+class OwnSums {
+public:
+    static constexpr bool kNeedsPath = !kWhole;
+
+    OwnSums(std::size_t n_rows, std::size_t n_features)
+        : sums_(n_rows * (n_features + 1), 0.0),
+          sink_(sums_.data(), sums_.data() + n_rows * n_features, n_features) {}
+
+    LOCALMDI_ALWAYS_INLINE void prefetch(std::size_t row) const { sink_.prefetch(row); }
+
+    RowSums sums_of(std::size_t row) const { return sink_.sums_of(row); }
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        if constexpr (kWhole) sink_.add_whole(tree, rows);
+        else sink_.add(tree, rows);
+    }
+
+private:
+    support::LargeVector<double> sums_;
+    SumSink sink_;
+};
+
+// Only where the rows end: nodes of the packed forest, for one tree.
+class LeafSink {
+public:
+    static constexpr bool kNeedsPath = false;
+
+    explicit LeafSink(std::uint32_t* leaf) : leaf_(leaf) {}
+
+    void prefetch(std::size_t) const {}
+
+    template <class RowId>
+    void add(const TreeImportance& tree, std::span<const RowId> rows) {
+        for (const std::size_t row : rows) leaf_[row] = tree.node;
+    }
+
+private:
+    std::uint32_t* leaf_;
 };
 
 // Only where the rows end: nodes of the table, n_rows × n_trees, from the tree `first` on.

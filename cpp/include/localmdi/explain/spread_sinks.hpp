@@ -101,12 +101,11 @@ public:
     static constexpr bool kNeedsPath = true;
     static constexpr std::size_t kBytesPerValue = 2 * sizeof(double);  // of Sums
 
-    SpreadSink(double* residual, std::size_t n_rows, std::size_t n_features,
-               const SpreadScale& scale)
-        : residual_(residual),
-          n_features_(n_features),
+    SpreadSink(std::size_t n_rows, std::size_t n_features, const SpreadScale& scale)
+        : n_features_(n_features),
           scale_(scale),
-          sums_(n_rows * n_features, Sums{}) {}
+          sums_(n_rows * n_features, Sums{}),
+          residual_(n_rows) {}
 
     LOCALMDI_ALWAYS_INLINE void prefetch(std::size_t row) const {
         if (n_features_ <= kLongRow) prefetch_all(row);
@@ -124,13 +123,12 @@ public:
         else add_rows(tree.values.data(), per_weight, rows);
     }
 
-    // The means and their standard errors; kUncertain where one must be looked at again. Tells for
-    // each row whether it has such an entry.
-    void write(double* mean, double* standard_error, unsigned char* uncertain) const {
-        const std::size_t p = n_features_;
-        for (std::size_t row = 0; row * p < sums_.size(); ++row)
-            uncertain[row] = write_row(&sums_[row * p], mean + row * p, standard_error + row * p);
+    // A row's means and their standard errors; kUncertain where one must be looked at again. Tells
+    // whether there is such an entry.
+    bool write(std::size_t row, double* mean, double* standard_error) const {
+        return write_row(sums_.data() + row * n_features_, mean, standard_error);
     }
+    double residual(std::size_t row) const { return residual_[row] / scale_.total(); }
 
     static constexpr double kUncertain = -1;
 
@@ -213,10 +211,10 @@ private:
         return !all_trusted;
     }
 
-    double* residual_;
     std::size_t n_features_;
     const SpreadScale& scale_;
     support::LargeVector<Sums> sums_;
+    std::vector<double> residual_;
 };
 
 // Σw(x − mean)² of the entries that SpreadSink was uncertain about, where the mean is known.

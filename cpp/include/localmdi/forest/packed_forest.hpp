@@ -17,6 +17,7 @@
 // docs/kernels.md follows an example through all of this.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,6 +103,9 @@ struct PackedForest {
     PackedForest& operator=(PackedForest&&) = default;
 
     std::size_t n_trees() const { return root.size() - 1; }
+    std::size_t nodes_per_tree() const {
+        return nodes.size() / std::max<std::size_t>(n_trees(), 1);
+    }
     bool ordered() const { return unordered.empty(); }
 
     // Tree weight × what is left where a row ends: at a leaf, or at a split that has no child for

@@ -1,0 +1,50 @@
+// The order in which rows go through a forest: those that end together in the first tree follow
+// each other.
+//
+// Why: rows that are alike meet the same nodes in the other trees too. A tile of such rows meets
+// fewer nodes, and where it splits them, neighbours mostly go the same way: what a node reads and
+// what a leaf adds to lies in fewer cache lines. A row's own sums do not change, because its trees
+// come in their order whatever the rows around it are.
+//
+// Example: six rows end in the leaves 4, 2, 4, 3, 2, 4 of the first tree. Two rows end in leaf 2,
+// one in 3, three in 4, so the leaves begin at the places 0, 2 and 3: the order is 1 4 | 3 | 0 2 5.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "localmdi/explain/for_each_tile.hpp"
+
+namespace localmdi::explain {
+
+// Whether sorting is made up for. It takes as long as a few trees, longer for wide rows. Small
+// trees have all their nodes in a cache, and so have few rows their results.
+inline bool pays_to_sort(std::size_t n_rows, std::size_t n_features, std::size_t n_trees,
+                         std::size_t nodes_per_tree) {
+    constexpr std::size_t kFewestTrees = 64, kFewestNodes = 1024;
+    constexpr std::size_t kFewestSums = std::size_t{1} << 18;
+    return n_trees >= std::max(kFewestTrees, n_features) && nodes_per_tree >= kFewestNodes &&
+           n_rows >= nodes_per_tree / 16 && n_rows >= kFewestSums / n_features;
+}
+
+// The rows by the leaf of the first tree where they end, those of a leaf as they came.
+template <class Value>
+std::vector<std::size_t> order_by_leaf(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                                       const Run& run, Interrupt& interrupt) {
+    std::vector<std::uint32_t> leaf(rows.n_rows);
+    for_each_tile(
+        forest, rows, {0, 1}, run, interrupt,
+        [&](std::size_t first, std::size_t) { return LeafSink(leaf.data() + first); },
+        [](const LeafSink&, std::size_t, std::size_t) {});
+    const std::uint32_t root = forest.root[0];
+    std::vector<std::size_t> begin(forest.root[1] - root + 1);
+    for (const std::uint32_t node : leaf) ++begin[node - root + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::size_t> order(rows.n_rows);
+    for (std::size_t row = 0; row < rows.n_rows; ++row) order[begin[leaf[row] - root]++] = row;
+    return order;
+}
+
+}  // namespace localmdi::explain
