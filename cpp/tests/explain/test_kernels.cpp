@@ -17,6 +17,7 @@
 #include "localmdi/explain/tile_kernel.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
+#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
@@ -24,10 +25,6 @@ using namespace localmdi::support;
 using namespace localmdi::testing;
 
 namespace {
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-}
 
 Table random_table(Random& random, std::size_t n_features, bool mixed) {
     Table table;

@@ -2,7 +2,6 @@
 // everybody gets the bits of a lone caller. Run under ThreadSanitizer too (make test-threads).
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
+#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
@@ -49,10 +49,6 @@ std::vector<double> explain_sparse(const PackedForest<Value>& forest, const std:
                                   interrupt);
     found.data.insert(found.data.end(), found.residual.begin(), found.residual.end());
     return found.data;
-}
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
 template <class Value>

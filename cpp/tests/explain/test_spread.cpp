@@ -7,6 +7,7 @@
 #include "forest/random_forest.hpp"
 #include "localmdi/explain/local_mdi.hpp"
 #include "support/check.hpp"
+#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
@@ -30,10 +31,6 @@ Result run(const PackedForest<Value>& forest, const Rows<Value>& rows, const Run
     local_mdi(forest, rows, out.values.data(), out.residual.data(), out.error.data(), how,
               interrupt);
     return out;
-}
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
 // Trees of one shape, whose impurities differ by a share of `noise`, and some that are other trees.

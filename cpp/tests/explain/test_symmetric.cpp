@@ -1,7 +1,6 @@
 // Symmetric forests: what is one, what its tables hold, and the same bits as by the other kernels.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -11,16 +10,13 @@
 #include "localmdi/explain/symmetric_mdi.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
+#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
 using namespace localmdi::testing;
 
 namespace {
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-}
 
 // Values and residuals, behind each other.
 template <class Value>
