@@ -43,11 +43,6 @@ void write_means(const double* __restrict sums, std::size_t n, double by,
     for (std::size_t i = 0; i < n; ++i) means[i] = sums[i] / by;
 }
 
-template <class Value>
-bool is_sorting_worth(const PackedForest<Value>& forest, const Rows<Value>& rows) {
-    return pays_to_sort(rows.n_rows, forest.n_features, forest.n_trees(), forest.nodes_per_tree());
-}
-
 // local_mdi with standard errors. The trees walk a second time, but only for the rows that need it.
 template <class Value>
 void local_spread(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
@@ -56,7 +51,7 @@ void local_spread(const PackedForest<Value>& forest, const Rows<Value>& rows, do
     const SpreadScale scale(forest.tree_weight);
     const TreeRange all{0, forest.n_trees()};
     std::vector<std::size_t> order;
-    if (is_sorting_worth(forest, rows)) order = order_by_leaf(forest, rows, run, interrupt);
+    if (pays_to_sort(forest, rows)) order = order_by_leaf(forest, rows, run, interrupt);
     const Rows<Value> walked = order.empty() ? rows : rows.only(order);
     std::vector<unsigned char> uncertain(rows.n_rows);
     for_each_tile(
@@ -111,7 +106,7 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
     if (forest.symmetric && rows.n_rows >= kFewRows)
         return symmetric_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
-    if (is_sorting_worth(forest, rows)) {
+    if (pays_to_sort(forest, rows)) {
         // Of so few features a path mostly meets a quarter or more.
         const bool whole =
             p <= 4 * static_cast<std::size_t>(std::bit_width(forest.nodes_per_tree()));

@@ -2,9 +2,6 @@
 #include "localmdi/explain/row_order.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -12,6 +9,7 @@
 #include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
+#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
@@ -73,12 +71,8 @@ void order_by_the_first_tree() {
 struct Result {
     std::vector<double> values, residual, spread;
     bool operator==(const Result& other) const {
-        const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
-            return a.size() == b.size() &&
-                   std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-        };
-        return same(values, other.values) && same(residual, other.residual) &&
-               same(spread, other.spread);
+        return same_bits(values, other.values) && same_bits(residual, other.residual) &&
+               same_bits(spread, other.spread);
     }
 };
 
@@ -94,7 +88,7 @@ void explain(const PackedForest<Value>& forest, const Rows<Value>& rows, std::si
               interrupt);
     const std::vector<double> means(values, values + rows.n_rows * p);
     local_mdi(forest, rows, values, residual, nullptr, Run{n_threads}, interrupt);
-    CHECK(std::memcmp(means.data(), values, means.size() * sizeof(double)) == 0);
+    CHECK(same_bits(means, {values, means.size()}));
 }
 
 template <class Value>
@@ -106,7 +100,7 @@ void sorted_or_not(bool mixed, std::size_t p) {
     const auto x = random_rows<Value>(random, n * p);
     const Result empty{std::vector<double>(n * p, -1), std::vector<double>(n, -1),
                        std::vector<double>(n * p, -1)};
-    CHECK(pays_to_sort(n, p, forest.n_trees(), forest.nodes_per_tree()));
+    CHECK(pays_to_sort(forest, Rows<Value>{n, p, x}));
     Result sorted = empty, compressed = empty, in_pieces = empty;
     explain(forest, Rows<Value>{n, p, x}, 3, 0, sorted);
 
@@ -117,7 +111,7 @@ void sorted_or_not(bool mixed, std::size_t p) {
     CHECK(sorted == compressed);
 
     const std::size_t piece = n / 5;
-    CHECK(!pays_to_sort(piece, p, forest.n_trees(), forest.nodes_per_tree()));
+    CHECK(!pays_to_sort(forest, Rows<Value>{piece, p, x}));
     for (std::size_t first = 0; first < n; first += piece) {
         const std::size_t count = std::min(piece, n - first);
         explain(forest, Rows<Value>{count, p, std::span(x).subspan(first * p, count * p)}, 1, first,

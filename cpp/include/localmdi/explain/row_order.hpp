@@ -19,14 +19,17 @@
 
 namespace localmdi::explain {
 
-// Whether sorting is made up for. It takes as long as a few trees, longer for wide rows. Small
-// trees have all their nodes in a cache, and so have few rows their results.
-inline bool pays_to_sort(std::size_t n_rows, std::size_t n_features, std::size_t n_trees,
-                         std::size_t nodes_per_tree) {
-    constexpr std::size_t kFewestTrees = 64, kFewestNodes = 1024;
+// Whether sorting pays, by measurement. It costs as much as a few trees, and more for wide rows.
+// Small trees have all their nodes in a cache, and few rows their results; in trees with many more
+// leaves than there are rows, hardly two rows end together.
+template <class Value>
+bool pays_to_sort(const PackedForest<Value>& forest, const Rows<Value>& rows) {
+    constexpr std::size_t kFewestTrees = 64, kFewestNodes = 1024, kMostNodesPerRow = 16;
     constexpr std::size_t kFewestSums = std::size_t{1} << 18;
-    return n_trees >= std::max(kFewestTrees, n_features) && nodes_per_tree >= kFewestNodes &&
-           n_rows >= nodes_per_tree / 16 && n_rows >= kFewestSums / n_features;
+    const std::size_t nodes = forest.nodes_per_tree();
+    return forest.n_trees() >= std::max(kFewestTrees, forest.n_features) && nodes >= kFewestNodes &&
+           rows.n_rows >= nodes / kMostNodesPerRow &&
+           rows.n_rows >= kFewestSums / forest.n_features;
 }
 
 // The rows by the leaf of the first tree where they end, those of a leaf as they came.
