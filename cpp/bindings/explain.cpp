@@ -143,7 +143,7 @@ void add_end_sums_into(const PackedForest<Value>& forest, const RowArrays<Value>
                        std::size_t n_threads) {
     const std::size_t n_rows = x.rows.n_rows, n_sums = sums.shape(1), n_parts = sums.shape(2);
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
-    require(sums.shape(0) == forest.nodes.size() && (n_parts == 1 || n_parts == 2),
+    require(sums.shape(0) == forest.n_nodes() && (n_parts == 1 || n_parts == 2),
             "sums must fit the forest");
     require_source(forest);
     require(column.has_value() != value.has_value(), "rows have a class or a number");
@@ -168,7 +168,7 @@ void saabas_into(const PackedForest<Value>& forest, const RowArrays<Value>& x,
                  Matrix<const double> value, Vector<const double> scale, Cube out,
                  std::size_t n_threads) {
     require(x.rows.n_features == forest.n_features, "the rows must have the forest's features");
-    require(value.shape(0) == forest.nodes.size() && scale.size() == forest.n_trees(),
+    require(value.shape(0) == forest.n_nodes() && scale.size() == forest.n_trees(),
             "value and scale must fit the forest");
     require_source(forest);
     require(out.shape(0) == x.rows.n_rows && out.shape(1) == forest.n_features &&

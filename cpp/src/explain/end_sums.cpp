@@ -20,7 +20,7 @@ class ClassSink {
 public:
     static constexpr bool kNeedsPath = false;
 
-    ClassSink(const RowTargets& targets, const NodeSums& out, std::span<const std::uint32_t> source,
+    ClassSink(const RowTargets& targets, const NodeSums& out, const forest::NodeNumbers& source,
               std::size_t first_row, std::size_t)
         : n_outputs_(targets.n_outputs),
           column_(targets.column + first_row * targets.n_outputs),
@@ -33,7 +33,7 @@ public:
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        Sum* const sums = sums_ + source_[tree.node] * n_sums_;
+        Sum* const sums = sums_ + source_[tree.end] * n_sums_;
         for (const std::size_t row : rows)
             for (std::size_t k = 0; k < n_outputs_; ++k)
                 add_to(sums[column_[row * n_outputs_ + k]], weight_[row]);
@@ -48,7 +48,7 @@ private:
     const double* weight_;
     Sum* sums_;
     std::size_t n_sums_;
-    std::span<const std::uint32_t> source_;
+    const forest::NodeNumbers& source_;
 };
 
 // w, wy and wy². They are made once for a tile, without an error, and added in every tree.
@@ -56,8 +56,8 @@ class NumberSink {
 public:
     static constexpr bool kNeedsPath = false;
 
-    NumberSink(const RowTargets& targets, const NodeSums& out,
-               std::span<const std::uint32_t> source, std::size_t first_row, std::size_t n)
+    NumberSink(const RowTargets& targets, const NodeSums& out, const forest::NodeNumbers& source,
+               std::size_t first_row, std::size_t n)
         : sums_(reinterpret_cast<DoubleDouble*>(out.sums)), n_sums_(out.n_sums), source_(source) {
         terms_.reserve(n * n_sums_);
         for (std::size_t row = first_row; row < first_row + n; ++row) {
@@ -75,7 +75,7 @@ public:
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        DoubleDouble* const sums = sums_ + source_[tree.node] * n_sums_;
+        DoubleDouble* const sums = sums_ + source_[tree.end] * n_sums_;
         for (const std::size_t row : rows) {
             const DoubleDouble* const terms = terms_.data() + row * n_sums_;
             for (std::size_t k = 0; k < n_sums_; ++k) sums[k] = sums[k] + terms[k];
@@ -85,7 +85,7 @@ public:
 private:
     DoubleDouble* sums_;
     std::size_t n_sums_;
-    std::span<const std::uint32_t> source_;
+    const forest::NodeNumbers& source_;
     std::vector<DoubleDouble> terms_;
 };
 

@@ -156,7 +156,7 @@ SparseImportance sparse_local_mdi(const PackedForest<Value>& forest, const Rows<
             for (std::size_t row = task * kBlock; row < end; ++row) {
                 interrupt.check();
                 tile.fill(rows, row, 1);
-                kernel.run(0, forest.n_trees(), tile.only_row(), 0, sink);
+                kernel.run({0, forest.n_trees()}, tile.only_row(), 0, sink);
                 const double left = sink.finish_row([&](std::uint32_t f, double value) {
                     if (value == 0) return;
                     out.indices.push_back(f);

@@ -8,7 +8,7 @@ using support::parallel_for;
 
 namespace {
 
-// Calls visit(row, tree, nodes on the path) for every row and the trees first..last.
+// Calls visit(row, tree, steps of the path) for every row and the trees first..last.
 template <class Value, class Visit>
 void for_each_path(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t first,
                    std::size_t last, const Run& run, Interrupt& interrupt, Visit visit) {
@@ -16,8 +16,8 @@ void for_each_path(const PackedForest<Value>& forest, const Rows<Value>& rows, s
         return [&, tile = Tile<Value>(forest.n_features, 1),
                 walker = PathWalker<Value>(forest)](std::size_t row) mutable {
             tile.fill(rows, row, 1);
-            walker.run(first, last, tile.only_row(),
-                       [&](std::size_t tree, auto visited) { visit(row, tree, visited); });
+            walker.run({first, last}, tile.only_row(),
+                       [&](std::size_t tree, auto steps, Place) { visit(row, tree, steps); });
         };
     });
 }
@@ -39,19 +39,16 @@ template <class Value>
 void saabas(const PackedForest<Value>& forest, const Rows<Value>& rows,
             std::span<const double> value, std::span<const double> scale, double* out,
             const Run& run, Interrupt& interrupt) {
-    const std::size_t k = value.size() / forest.nodes.size();
+    const std::size_t k = value.size() / forest.n_nodes();
     const std::size_t row_size = forest.n_features * k;
     std::fill_n(out, rows.n_rows * row_size, 0.0);
-    const auto value_at = [&](std::uint32_t node) {
-        return value.data() + forest.source[node] * k;
-    };
+    const auto value_at = [&](Place at) { return value.data() + forest.source[at] * k; };
     for_each_path(forest, rows, 0, forest.n_trees(), run, interrupt,
-                  [&](std::size_t row, std::size_t tree, std::span<const std::uint32_t> visited) {
-                      for (std::size_t i = 1; i < visited.size(); ++i) {
-                          const std::uint32_t f = forest.nodes[visited[i - 1]].split & kFeatureMask;
-                          const double* const before = value_at(visited[i - 1]);
-                          const double* const after = value_at(visited[i]);
-                          double* const cell = out + row * row_size + f * k;
+                  [&](std::size_t row, std::size_t tree, std::span<const PathStep> steps) {
+                      for (const PathStep& step : steps) {
+                          const double* const before = value_at(step.at);
+                          const double* const after = value_at(step.next);
+                          double* const cell = out + row * row_size + step.feature * k;
                           for (std::size_t c = 0; c < k; ++c)
                               cell[c] += scale[tree] * (after[c] - before[c]);
                       }

@@ -35,53 +35,49 @@ private:
         std::vector<double> sums;
     };
 
-    const PackedNode<Value>& node(std::uint32_t at) const { return forest_.nodes[at]; }
+    const PackedSplit<Value>& split(Place at) const {
+        return forest_.splits[static_cast<std::size_t>(at)];
+    }
 
     // Whether all rows go the same way at both, in a tree where levels have two children per node.
-    bool same_question(const PackedNode<Value>& a, const PackedNode<Value>& b) const {
+    bool same_question(const PackedSplit<Value>& a, const PackedSplit<Value>& b) const {
         if (a.split != b.split) return false;
         if (!(a.split & kUnordered)) {
             using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-            const Value one = a.threshold, other = b.threshold;  // packed: no references to them
-            return std::bit_cast<Bits>(one) == std::bit_cast<Bits>(other);
+            return std::bit_cast<Bits>(a.threshold) == std::bit_cast<Bits>(b.threshold);
         }
-        const UnorderedSplit& first = forest_.unordered[a.child];
-        const UnorderedSplit& second = forest_.unordered[b.child];
+        const UnorderedSplit& first = forest_.unordered[a.unordered()];
+        const UnorderedSplit& second = forest_.unordered[b.unordered()];
         return first.kind == SplitKind::category_set && second.kind == first.kind &&
                first.missing_child == second.missing_child &&
                std::ranges::equal(first.categories, second.categories);
     }
 
-    std::uint32_t first_child(std::uint32_t at) const {
-        const PackedNode<Value>& split = node(at);
-        return split.split & kUnordered ? forest_.unordered[split.child].first_child : split.child;
-    }
-
-    // The nodes of every level of a tree, in the order of their answers; false if it is not
+    // The places of every level of a tree, in the order of their answers; false if it is not
     // symmetric.
     bool find_levels(std::size_t tree) {
-        levels_.assign(1, {forest_.root[tree]});
+        levels_.assign(1, {forest_.trees[tree].root});
         for (;;) {
-            const std::vector<std::uint32_t>& level = levels_.back();
-            const PackedNode<Value>& question = node(level.front());
-            const bool leaves = question.split & kLeaf;
-            for (const std::uint32_t at : level)
-                if (leaves ? !(node(at).split & kLeaf) : !same_question(question, node(at)))
+            const std::vector<Place>& level = levels_.back();
+            const bool leaves = is_leaf(level.front());
+            for (const Place at : level)
+                if (is_leaf(at) != leaves ||
+                    (!leaves && !same_question(split(level.front()), split(at))))
                     return false;
             if (leaves) return true;
             if (levels_.size() > kMaxSymmetricDepth) return false;
-            std::vector<std::uint32_t> below;
+            std::vector<Place> below;
             below.reserve(2 * level.size());
-            for (const std::uint32_t at : level)
-                for (const std::uint32_t k : {0u, 1u}) below.push_back(first_child(at) + k);
+            for (const Place at : level)
+                for (const Place child : split(at).child) below.push_back(child);
             levels_.push_back(std::move(below));
         }
     }
 
     void find_features() {
         std::vector<bool> used(forest_.n_features);
-        for (const PackedNode<Value>& each : forest_.nodes)
-            if (!(each.split & kLeaf)) used[each.split & kFeatureMask] = true;
+        for (const PackedSplit<Value>& each : forest_.splits)
+            used[each.split & kFeatureMask] = true;
         for (std::size_t f = 0; f < used.size(); ++f)
             if (used[f]) out_.features.push_back(static_cast<std::uint32_t>(f));
     }
@@ -95,7 +91,7 @@ private:
         const auto depth = static_cast<std::uint32_t>(levels_.size() - 1);
         std::map<std::uint32_t, Column> by_feature;
         for (std::uint32_t level = 0; level < depth; ++level) {
-            const PackedNode<Value>& question = node(levels_[level].front());
+            const PackedSplit<Value>& question = split(levels_[level].front());
             out_.levels.push_back(question);
             add_credits(by_feature[question.split & kFeatureMask], level + 1);
         }
@@ -107,7 +103,7 @@ private:
         }
         std::ranges::sort(columns, {}, &Column::n_levels);
         Column left{depth, static_cast<std::uint32_t>(out_.features.size()), {}};
-        for (const std::uint32_t leaf : levels_.back()) left.sums.push_back(node(leaf).remainder());
+        for (const Place leaf : levels_.back()) left.sums.push_back(forest_.remainder(leaf));
         columns.push_back(std::move(left));
         // The groups that need all levels have the largest tables: they are full, the first may
         // not.
@@ -119,12 +115,12 @@ private:
 
     // Adds what the edges into a level are worth to the sums of the feature that was asked for.
     void add_credits(Column& column, std::uint32_t n_levels) const {
-        const std::vector<std::uint32_t>& below = levels_[n_levels];
-        std::vector<double> sums(below.size());
-        for (std::size_t answers = 0; answers < below.size(); ++answers) {
+        const std::vector<Place>& above = levels_[n_levels - 1];
+        std::vector<double> sums(2 * above.size());
+        for (std::size_t answers = 0; answers < sums.size(); ++answers) {
             const double before =
                 column.sums.empty() ? 0.0 : column.sums[answers >> (n_levels - column.n_levels)];
-            sums[answers] = before + node(below[answers]).credit;
+            sums[answers] = before + split(above[answers / 2]).credit[answers % 2];
         }
         column.sums = std::move(sums);
         column.n_levels = n_levels;
@@ -146,7 +142,7 @@ private:
     }
 
     const PackedForest<Value>& forest_;
-    std::vector<std::vector<std::uint32_t>> levels_;
+    std::vector<std::vector<Place>> levels_;
     SymmetricForm<Value> out_;
 };
 

@@ -46,7 +46,7 @@ std::vector<double> sums_of(const PackedForest<float>& forest, const Data& data,
                             std::size_t n_sums, std::size_t n_parts, std::size_t step,
                             const Run& run) {
     const std::size_t p = forest.n_features, n = data.weight.size();
-    std::vector<double> sums(forest.nodes.size() * n_sums * n_parts);
+    std::vector<double> sums(forest.n_nodes() * n_sums * n_parts);
     Interrupt interrupt;
     for (std::size_t first = 0; first < n; first += step) {
         const std::size_t m = std::min(step, n - first);

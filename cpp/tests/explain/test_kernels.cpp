@@ -152,7 +152,7 @@ std::vector<double> by_row(const PackedForest<Value>& forest, const std::vector<
     RowKernel<Value> kernel(forest);
     SumSink sink(values.data(), residual.data(), p);
     for (std::size_t row = 0; row < n; ++row)
-        kernel.run(0, forest.n_trees(), OneRow<Value>{&x[row * p], true}, row, sink);
+        kernel.run({0, forest.n_trees()}, OneRow<Value>{&x[row * p], true}, row, sink);
     values.insert(values.end(), residual.begin(), residual.end());
     return values;
 }
@@ -167,7 +167,7 @@ std::vector<double> by_table(const PackedForest<Value>& forest, const std::vecto
     const SumSink sink(values.data(), residual.data(), p);
     for (std::size_t row = 0; row < n; ++row) {
         tile.fill(dense(x, n), row, 1);
-        kernel.run(0, forest.n_trees(), tile.only_row(), sink.sums_of(row), simd);
+        kernel.run({0, forest.n_trees()}, tile.only_row(), sink.sums_of(row), simd);
     }
     values.insert(values.end(), residual.begin(), residual.end());
     return values;

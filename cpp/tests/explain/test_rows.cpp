@@ -14,13 +14,13 @@ using namespace localmdi::forest;
 
 namespace {
 
-// Node of feature 0 that sends missing values to the first child.
+// Split on feature 0 that sends missing values to the first child.
 template <class Value>
-PackedNode<Value> missing_first() {
-    PackedNode<Value> node{};
-    node.threshold = Value(0.5);
-    node.split = kMissingFirst;
-    return node;
+PackedSplit<Value> missing_first() {
+    PackedSplit<Value> split{};
+    split.threshold = Value(0.5);
+    split.split = kMissingFirst;
+    return split;
 }
 
 // Tiles of three rows, of which only the second has a missing value, in its last place.
@@ -36,7 +36,7 @@ void dense_rows() {
         const Question<Value> question = tile.question(missing_first<Value>());
         CHECK(question.threshold == Value(0.5));
         CHECK(question.missing_first == (first == 3));
-        CHECK(!tile.question(PackedNode<Value>{}).missing_first);
+        CHECK(!tile.question(PackedSplit<Value>{}).missing_first);
     }
 }
 

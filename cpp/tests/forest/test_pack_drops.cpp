@@ -1,5 +1,6 @@
 #include "localmdi/forest/pack_drops.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -61,11 +62,15 @@ std::optional<PackedForest<float>> through_table(const std::vector<BinaryTree>& 
 }
 
 bool are_equal(const PackedForest<float>& one, const PackedForest<float>& other) {
-    const std::size_t n = one.nodes.size();
-    return n == other.nodes.size() && one.n_features == other.n_features &&
-           one.max_depth == other.max_depth && one.root == other.root &&
-           one.tree_weight == other.tree_weight &&
-           std::memcmp(one.nodes.data(), other.nodes.data(), n * sizeof one.nodes[0]) == 0;
+    const std::size_t n = one.splits.size();
+    const auto same_tree = [](const PackedTree& a, const PackedTree& b) {
+        return a.split == b.split && a.leaf == b.leaf && a.root == b.root;
+    };
+    return n == other.splits.size() && one.n_features == other.n_features &&
+           one.max_depth == other.max_depth && one.tree_weight == other.tree_weight &&
+           std::ranges::equal(one.trees, other.trees, same_tree) && one.left == other.left &&
+           (n == 0 ||
+            std::memcmp(one.splits.data(), other.splits.data(), n * sizeof one.splits[0]) == 0);
 }
 
 // A random tree with n splits; its records in the order in which leaves were split.
@@ -165,6 +170,31 @@ void statistics_are_checked() {
     CHECK(straight({tree_of(kStump)}, {1.0}).has_value());
 }
 
+// What is left at leaves is kept only if something is: in no tree, in one of three, and not at the
+// first leaf of it.
+void what_is_left() {
+    std::mt19937_64 random(2);
+    std::vector<std::vector<Record>> records;
+    for (std::size_t t = 0; t < 3; ++t) {
+        records.push_back(grow(random, 8));
+        for (Record& node : records.back())
+            if (node.left < 0) node.impurity = 0;
+    }
+    const auto pack_all = [&] {
+        const std::vector<BinaryTree> trees{tree_of(records[0]), tree_of(records[1]),
+                                            tree_of(records[2])};
+        const std::vector<double> weight{1, 2, 3};
+        const auto found = straight(trees, weight, 2), expected = through_table(trees, weight);
+        CHECK(found && expected && are_equal(*found, *expected));
+        return found->left;
+    };
+    CHECK(pack_all().empty());
+    records[1].back().impurity = 0.5;
+    const auto left = pack_all();
+    CHECK(left.size() == 27 && std::ranges::count(left, 0.0) == 26);
+    CHECK(std::ranges::find(left, 1.0) >= left.begin() + 9);
+}
+
 void the_number_before() {
     constexpr float kMax = std::numeric_limits<float>::max();
     constexpr float kLeast = std::numeric_limits<float>::denorm_min();
@@ -184,5 +214,6 @@ int main() {
     equals_the_packed_table();
     garbage_is_refused_as_in_a_table();
     statistics_are_checked();
+    what_is_left();
     the_number_before();
 }

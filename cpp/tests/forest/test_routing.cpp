@@ -4,9 +4,7 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "forest/random_forest.hpp"
@@ -32,12 +30,10 @@ Table stump(SplitKind kind, double threshold, std::int32_t missing,
     return table;
 }
 
-// The node of the table that x reaches from the root, and where it stays.
+// The node of the table that x reaches from the root, or where it stays.
 template <class Value>
 std::size_t reached(const PackedForest<Value>& forest, Value x) {
-    const std::uint32_t at = next_node(forest, forest.root[0], x);
-    if (forest.nodes[at].split & kLeaf) CHECK(next_node(forest, at, x) == at);
-    return static_cast<std::size_t>(forest.source[at]);
+    return forest.source[next_step(forest, forest.trees[0].root, x).next];
 }
 
 template <class Value>
@@ -132,7 +128,38 @@ void codes_beyond_float() {
     CHECK(reached(narrow, 16777216.0f) == 1);
 }
 
-// Every node once, children side by side, decreases and ends from the impurities times the weight.
+// The numbers that the next split and the next leaf must have.
+struct Places {
+    std::size_t split, leaf;
+};
+
+template <class Value>
+void check_branch(const PackedForest<Value>& forest, const Table& table, std::size_t tree, Place at,
+                  std::size_t depth, Places& next, std::size_t& deepest) {
+    const ForestView view = table.view();
+    const double weight = table.tree_weight[tree];
+    const auto node = std::size_t{forest.source[at]};
+    deepest = std::max(deepest, depth);
+    if (is_leaf(at)) {
+        CHECK(leaf_number(at) == next.leaf++ && view.n_children(node) == 0);
+        CHECK(forest.remainder(at) == weight * table.impurity[node]);
+        return;
+    }
+    CHECK(static_cast<std::size_t>(at) == next.split++);
+    const auto& split = forest.splits[static_cast<std::size_t>(at)];
+    const bool multiway = view.kind(node) == SplitKind::multiway;
+    if (split.split & kUnordered) CHECK(forest.remainder(at) == weight * table.impurity[node]);
+    for (std::size_t k = 0; k < view.n_children(node); ++k) {
+        const Edge edge = multiway ? forest.unordered[split.unordered()].edges[k]
+                                   : Edge{split.credit[k], split.child[k]};
+        const std::size_t child = view.child_of(node, k);
+        CHECK(forest.source[edge.child] == child);
+        CHECK(edge.credit == weight * (table.impurity[node] - table.impurity[child]));
+        check_branch(forest, table, tree, edge.child, depth + 1, next, deepest);
+    }
+}
+
+// Every node once, in the order of the paths; edges and ends from the impurities times the weight.
 template <class Value>
 void the_layout(bool mixed) {
     Random random(1);
@@ -143,37 +170,16 @@ void the_layout(bool mixed) {
             grow(table, random, shape, 30, mixed);
         table.tree_weight = {1, 0.5, 0, 3};
         CHECK(!validate(table.view()));
-        const ForestView view = table.view();
         const auto forest = table.packed<Value>();
-        CHECK(forest.n_trees() == 4 && forest.root.back() == view.n_nodes());
-        CHECK(std::set<std::int64_t>(forest.source.begin(), forest.source.end()).size() ==
-              view.n_nodes());
+        CHECK(forest.n_trees() == 4 && forest.n_nodes() == table.view().n_nodes());
         std::size_t deepest = 0;
+        Places next{0, 0};
         for (std::size_t tree = 0; tree < 4; ++tree) {
-            const double weight = table.tree_weight[tree];
-            std::vector<std::pair<std::uint32_t, std::size_t>> open{{forest.root[tree], 0}};
-            CHECK(forest.nodes[forest.root[tree]].credit == 0);
-            while (!open.empty()) {
-                const auto [at, depth] = open.back();
-                open.pop_back();
-                deepest = std::max(deepest, depth);
-                const auto node = static_cast<std::size_t>(forest.source[at]);
-                const auto& packed = forest.nodes[at];
-                const bool ends = packed.split & (kLeaf | kUnordered);
-                if (ends) CHECK(forest.remainder(at) == weight * table.impurity[node]);
-                for (std::size_t k = 0; k < view.n_children(node); ++k) {
-                    const auto first = packed.split & kUnordered
-                                           ? forest.unordered[packed.child].first_child
-                                           : packed.child;
-                    const auto child = first + static_cast<std::uint32_t>(k);
-                    CHECK(static_cast<std::size_t>(forest.source[child]) == view.child_of(node, k));
-                    const double drop =
-                        table.impurity[node] - table.impurity[view.child_of(node, k)];
-                    CHECK(forest.nodes[child].credit == weight * drop);
-                    open.push_back({child, depth + 1});
-                }
-            }
+            const PackedTree& begin = forest.trees[tree];
+            CHECK(begin.split == next.split && begin.leaf == next.leaf);
+            check_branch(forest, table, tree, begin.root, 0, next, deepest);
         }
+        CHECK(forest.trees[4].split == next.split && forest.trees[4].leaf == next.leaf);
         CHECK(forest.max_depth == deepest && forest.ordered() == forest.unordered.empty());
     }
 }
@@ -198,17 +204,15 @@ void amounts_of_any_measure() {
     const std::vector<double> amount{7, 0.25, -0.5};
     const std::vector<double> tree_weight{2};
     const auto forest = pack<float>(table.view(), {amount, {}}, tree_weight);
-    const auto& root = forest.nodes[forest.root[0]];
-    CHECK(root.credit == 0);
-    const std::uint32_t first = root.child;
-    CHECK(forest.nodes[first].credit == 0.5 && forest.nodes[first + 1].credit == -1);
-    CHECK(forest.remainder(first) == 0 && forest.remainder(first + 1) == 0);
+    const auto& root = forest.splits[0];
+    CHECK(root.credit[0] == 0.5 && root.credit[1] == -1 && forest.left.empty());
+    CHECK(forest.remainder(root.child[0]) == 0 && forest.remainder(root.child[1]) == 0);
 }
 
 void without_credits() {
     const Table table = stump(SplitKind::less_equal, 0, 0);
     const auto forest = pack<float>(table.view(), {}, table.tree_weight);
-    for (const auto& node : forest.nodes) CHECK(node.credit == 0);
+    for (const auto& split : forest.splits) CHECK(split.credit[0] == 0 && split.credit[1] == 0);
     CHECK(reached(forest, -1.0f) == 1);
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,27 +42,25 @@ class RowSource:
     row_labels: Any = None
     groups: dict[str, tuple[str, ...]] | None = None
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
-        n_rows, n_columns = self.matrix.shape
-        return int(n_rows), int(n_columns)
+    shape: tuple[int, int] = field(init=False, repr=False)
+    """Number of rows and columns."""
+    sparse: bool = field(init=False, repr=False)
+    """Whether batches are compressed rows (scipy's CSR)."""
+    ready: bool = field(init=False, repr=False)
+    """Whether the whole of X is one batch that needs no copy."""
 
-    @property
-    def sparse(self) -> bool:
-        """Whether batches are compressed rows (scipy's CSR)."""
-        return hasattr(self.matrix, "indptr")
-
-    @property
-    def ready(self) -> bool:
-        """Whether the whole of X is one batch that needs no copy."""
+    def __post_init__(self) -> None:
+        # Found once: a call of one row asks for each of them several times.
         matrix = self.matrix
-        return self.sparse or (
+        n_rows, n_columns = matrix.shape
+        sparse = hasattr(matrix, "indptr")
+        ready = sparse or (
             isinstance(matrix, np.ndarray)
             and matrix.dtype == self.dtype
             and matrix.flags.c_contiguous
             and matrix.flags.aligned
         )
+        vars(self).update(shape=(int(n_rows), int(n_columns)), sparse=sparse, ready=ready)
 
     @property
     def batch_rows(self) -> int:

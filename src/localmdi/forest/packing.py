@@ -78,9 +78,19 @@ class Packing:
         return self.kernel if self.kernel.knows_nodes else pack_table(self.forest)
 
     @cached_property
-    def default_names(self) -> tuple[str, ...]:
-        """The names of the features where X has none, made once for rows that come one by one."""
-        return self.forest.names_for(None)
+    def result_fields(self) -> dict[str, Any]:
+        """What all local results have in common, made once for rows that come one by one.
+
+        The names of the features are those where X has none.
+        """
+        return {
+            "baseline": self.baseline,
+            "unit": self.credit.unit,
+            "feature_names": self.forest.names_for(None),
+            "n_trees": self.forest.n_trees,
+            "measure": self.credit.measure,
+            "honest": self.credit.honest,
+        }
 
     @cached_property
     def _refused(self) -> BoolArray:

@@ -77,8 +77,8 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
     step = max(1024, shape[0] // 100) if request.progress else None
     with progress_bar(request.progress, shape[0], unit="row") as advance:
         for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
-            view = np.asarray(values[start:stop])
-            part = view if view.flags.c_contiguous and view.flags.aligned else np.empty(view.shape)
+            view = values[start:stop]
+            part = view if request.out is None else _for_kernels(view)
             packing.kernel.local_mdi(
                 packing.rows(batch),
                 part,
@@ -114,22 +114,24 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
 def _result(
     packing: Packing, rows: RowSource, *, residual: FloatArray, **fields: Any
 ) -> LocalImportance:
-    forest, credit = packing.forest, packing.credit
     make = trusted_result if isinstance(fields["values"], np.ndarray) else LocalImportance
+    fields.update(packing.result_fields)
+    if rows.names:
+        fields["feature_names"] = packing.forest.names_for(rows.names)
     return make(
-        baseline=packing.baseline,
-        residual=residual if credit.telescopes else None,
-        unit=credit.unit,
-        feature_names=forest.names_for(rows.names) if rows.names else packing.default_names,
-        n_trees=forest.n_trees,
+        residual=residual if packing.credit.telescopes else None,
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
         groups=rows.groups,
-        measure=credit.measure,
-        honest=credit.honest,
         **fields,
     )
+
+
+def _for_kernels(view: FloatArray) -> FloatArray:
+    """Return a part of the caller's array if the kernels can write it, or one of their own."""
+    fits = view.flags.c_contiguous and view.flags.aligned
+    return view if fits else np.empty(view.shape)
 
 
 def _check_out(out: Any, shape: tuple[int, int], *, rows: RowSource) -> FloatArray:

@@ -75,10 +75,6 @@ auto choose_run([[maybe_unused]] const Run& run) {
     return &run_plain<Kernel, Value, Sink>;
 }
 
-struct TreeRange {
-    std::size_t first, last;
-};
-
 // Sends rows through the trees of a range, one at a time.
 template <class Value>
 class ByRow {
@@ -92,7 +88,7 @@ public:
         for (std::size_t i = 0; i < n; ++i) {
             interrupt.check();
             tile_.fill(rows, first + i, 1);
-            kernel_.run(trees.first, trees.last, tile_.only_row(), i, sink);
+            kernel_.run(trees, tile_.only_row(), i, sink);
         }
     }
 
@@ -113,7 +109,7 @@ public:
         for (std::size_t i = 0; i < n; ++i) {
             interrupt.check();
             tile_.fill(rows, first + i, 1);
-            kernel_.run(trees.first, trees.last, tile_.only_row(), sink.sums_of(i), how.simd);
+            kernel_.run(trees, tile_.only_row(), sink.sums_of(i), how.simd);
         }
     }
 

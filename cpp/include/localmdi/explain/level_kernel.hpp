@@ -8,16 +8,16 @@
 // each. In step, the node of row 1 is asked for while rows 2, 3, … take theirs, and by the time row
 // 1 has its turn again it has arrived.
 //
-// But the sum along a path wants the nodes of one path after another, and to look for them again
+// But the sum along a path wants the splits of one path after another, and to look for them again
 // would be a miss again. So a walker writes down what it meets, and when its group has ended each
-// of its rows is added: `values_` is brought to the node where the row began to walk, the row's
-// own steps are added to it, and taken back after. The nodes above are few, and neighbours share
-// most of them. These are the additions of TileKernel in its order: the same bits.
+// of its rows is added: `values_` is brought to the split above the list that the row was in, the
+// row's own steps are added to it, and taken back after. The splits above are few, and neighbours
+// share most of them. These are the additions of TileKernel in its order: the same bits.
 //
-// Example, with the tree of packed_forest.hpp, if two rows were few: A B go to node 1 and C to 2.
-// They walk in step: A from 1 to 3, B from 1 to 4, C from 2 to 6. Then values_ goes down to 1, A's
-// edge to 3 is added, A gets the sum, the edge is taken back; the same for B and 4; values_ goes
-// up to the root and down to 2, and C is added.
+// Example, with the tree of packed_forest.hpp, if two rows were few: A B go from the root to split
+// 1 and C to 2. They walk in step: A from 1 to leaf 0, B from 1 to leaf 1, C from 2 to leaf 3.
+// Then, with values_ at the root, A's edges to 1 and to its leaf are added, A gets the sum, the
+// edges are taken back; the same for B and for C.
 #pragma once
 
 #include <algorithm>
@@ -36,12 +36,12 @@ namespace localmdi::explain {
 
 using forest::goes_first;
 using forest::goes_first_known;
+using forest::is_leaf;
 using forest::kFeatureMask;
-using forest::kLeaf;
 using forest::kSlack;
 using forest::PackedForest;
-using forest::PackedNode;
-using forest::prefetch_node;
+using forest::PackedSplit;
+using forest::Place;
 using forest::RowId;
 
 // Only for forests of ordered splits, and for at most kMaxTile rows.
@@ -55,8 +55,8 @@ public:
           lists_(kGroup),
           group_rows_(kGroup),
           walkers_(kGroup),
-          n_steps_(kGroup),
-          visits_(kGroup * kVisits),
+          ends_(kGroup),
+          steps_(kGroup * kSteps),
           values_(forest.n_features),
           uses_(forest.n_features),
           path_(forest.max_depth + 1),
@@ -64,13 +64,13 @@ public:
 
     template <class Partition, class Sink>
     void run(std::size_t tree, const Tile<Value>& tile, std::size_t n, Sink& sink) {
-        const std::uint32_t root = forest_.root[tree];
+        const Place root = forest_.trees[tree].root;
         tree_ = tree;
-        top_ = frames_.data();
-        *top_ = {0, 0, root, forest_.nodes[root].child, forest_.root[tree + 1]};
         std::iota(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(n), RowId(0));
-        if (walks_alone(root, n)) let_walk(root, {rows_.data(), n}, tile, sink);
-        else split_lists<Partition>(root, n, tile, sink);
+        if (is_leaf(root)) return give<RowId>(root, {rows_.data(), n}, sink);
+        top_ = frames_.data();
+        *top_ = {0, 0, root, static_cast<Place>(forest_.trees[tree + 1].split)};
+        split_lists<Partition>(root, n, tile, sink);
         finish_group(tile, sink);
         while (top_ != frames_.data()) go_up<Sink>();
     }
@@ -83,64 +83,77 @@ private:
     static constexpr std::size_t kGroup = 512;
     static constexpr std::size_t kAhead = 16;     // rows asked for before they walk
     static constexpr std::size_t kSinkAhead = 4;  // … and before they are added to
-    static constexpr std::size_t kVisits = 16;    // that a walker writes down
-    // Cache lines of nodes below a list's node, asked for while the group is gathered.
+    static constexpr std::size_t kSteps = 16;     // that a walker writes down
+    // Cache lines of splits below a list's place, asked for while the group is gathered.
     static constexpr std::size_t kLinesPerRow = 4;
 
     // A list of rows that is split when its turn comes.
     struct Waiting {
         RowId* rows;
         std::size_t n;
-        std::uint32_t node;
+        Place split;
     };
-    // Neighbours in a group that begin to walk at one node.
+    // Neighbours in a group that have left one split for the same child.
     struct List {
-        std::uint32_t node;
+        Place above;
         std::uint32_t n;
     };
     struct Walker {
-        std::uint32_t node;
+        Place at;
         RowId row;
         RowId place;  // in the group
     };
-    // What a walker met at a node.
-    struct Visit {
+    // An edge that a row has taken.
+    struct StepTaken {
         double credit;
         std::uint32_t feature;
-        std::uint32_t node;
     };
-    // A node on the path; the nodes below it lie from `first` to before `last`.
+    // How far a row has got: where it is, and the split before.
+    struct End {
+        Place at, above;
+        std::uint32_t n_steps;
+    };
+    // A split on the path; the splits below it lie behind it, and before `last`.
     struct Frame {
-        double value;  // of the parent's split feature, above this node
+        double value;  // of the parent's feature, above this split
         std::uint32_t feature;
-        std::uint32_t node;
-        std::uint32_t first;
-        std::uint32_t last;
+        Place split;
+        Place last;
     };
 
-    bool walks_alone(std::uint32_t node, std::size_t n) const {
-        return n <= kFew || (forest_.nodes[node].split & kLeaf);
+    const PackedSplit<Value>& split_at(Place at) const {
+        return forest_.splits[static_cast<std::size_t>(at)];
+    }
+
+    static bool walks_alone(Place at, std::size_t n) { return n <= kFew || is_leaf(at); }
+
+    template <class Id, class Sink>
+    void give(Place end, std::span<const Id> rows, Sink& sink) {
+        sink.add(
+            TreeImportance{
+                tree_, values_, {path_.data(), path_length_}, forest_.remainder(end), end},
+            rows);
     }
 
     // Splits lists depth first until few rows are left in each. Memory as in TileKernel: the rows
     // of the node at hand are the first of rows_, others wait behind them.
     template <class Partition, class Sink>
-    void split_lists(std::uint32_t at, std::size_t n, const Tile<Value>& tile, Sink& sink) {
+    void split_lists(Place at, std::size_t n, const Tile<Value>& tile, Sink& sink) {
         RowId* const rows = rows_.data();
         RowId* free = rows + n + kSlack;
         Waiting* waiting = waiting_.data();
         for (;;) {
-            const PackedNode<Value>& node = forest_.nodes[at];
-            const Value* const x = tile.feature(node.split & kFeatureMask);
-            const std::size_t kept = Partition::split(tile.question(node), x, rows, n, rows, free);
+            const PackedSplit<Value>& split = split_at(at);
+            const Value* const x = tile.feature(split.split & kFeatureMask);
+            const std::size_t kept = Partition::split(tile.question(split), x, rows, n, rows, free);
             const std::size_t others = n - kept;
-            const std::uint32_t first = node.child, second = first + 1;
+            const auto [first, second] = split.child;
             const bool first_ends = walks_alone(first, kept);
-            if (first_ends) let_walk(first, {rows, kept}, tile, sink);
+            if (first_ends) let_walk(at, 0, {rows, kept}, tile, sink);
             if (walks_alone(second, others)) {
-                let_walk(second, {free, others}, tile, sink);
+                let_walk(at, 1, {free, others}, tile, sink);
             } else {
-                prefetch_node(&forest_.nodes[forest_.nodes[second].child]);
+                LOCALMDI_PREFETCH(&split_at(second));
                 *waiting++ = {free, others, second};
                 free += others + kSlack;
             }
@@ -153,118 +166,121 @@ private:
             --waiting;
             free = waiting->rows;
             n = waiting->n;
-            at = waiting->node;
+            at = waiting->split;
             for (std::size_t i = 0; i < n; i += kSlack)
                 std::memcpy(rows + i, free + i, kSlack * sizeof(RowId));
         }
     }
 
-    // The rows of a list join the group that walks next.
+    // Rows that leave a split for one of its children join the group that walks next.
     template <class Sink>
-    void let_walk(std::uint32_t node, std::span<const RowId> rows, const Tile<Value>& tile,
-                  Sink& sink) {
+    void let_walk(Place above, std::size_t side, std::span<const RowId> rows,
+                  const Tile<Value>& tile, Sink& sink) {
+        const PackedSplit<Value>& split = split_at(above);
+        const Place at = split.child[side];
+        const StepTaken step{split.credit[side], split.split & kFeatureMask};
         while (!rows.empty()) {
-            if (n_walkers_ == kGroup) finish_group(tile, sink);
-            const std::size_t n = std::min(rows.size(), kGroup - n_walkers_);
-            lists_[n_lists_++] = {node, static_cast<std::uint32_t>(n)};
-            ask_for_below(node, n);
-            for (std::size_t i = 0; i < n; ++i, ++n_walkers_) {
-                group_rows_[n_walkers_] = rows[i];
-                walkers_[n_walkers_] = {node, rows[i], static_cast<RowId>(n_walkers_)};
+            if (n_rows_ == kGroup) finish_group(tile, sink);
+            const std::size_t n = std::min(rows.size(), kGroup - n_rows_);
+            lists_[n_lists_++] = {above, static_cast<std::uint32_t>(n)};
+            if (!is_leaf(at)) ask_for_below(at, n);
+            for (std::size_t i = 0; i < n; ++i, ++n_rows_) {
+                group_rows_[n_rows_] = rows[i];
+                ends_[n_rows_] = {at, above, 1};
+                steps_[n_rows_ * kSteps] = step;
+                walkers_[n_walkers_] = {at, rows[i], static_cast<RowId>(n_rows_)};
+                n_walkers_ += !is_leaf(at);
             }
             rows = rows.subspan(n);
         }
     }
 
-    // Asks for the nodes that n rows will meet below a node. They lie side by side, and there are
-    // many more of them than rows: what lies behind them belongs to the lists that come next.
-    void ask_for_below(std::uint32_t node, std::size_t n) const {
-        if (forest_.nodes[node].split & kLeaf) return;
+    // Asks for the splits that n rows will meet from a split on. They lie side by side, and there
+    // are many more of them than rows: what lies behind them belongs to the lists that come next.
+    void ask_for_below(Place at, std::size_t n) const {
         constexpr std::size_t kLine = 64;
-        const auto nodes = std::as_bytes(std::span(forest_.nodes));
-        const auto below = nodes.subspan(forest_.nodes[node].child * sizeof(PackedNode<Value>));
+        const auto below =
+            std::as_bytes(std::span(forest_.splits).subspan(static_cast<std::size_t>(at)));
         const std::size_t end = std::min(n * kLinesPerRow * kLine, below.size());
-        for (std::size_t at = 0; at < end; at += kLine) LOCALMDI_PREFETCH(&below[at]);
+        for (std::size_t k = 0; k < end; k += kLine) LOCALMDI_PREFETCH(&below[k]);
     }
 
     // Sends the rows of the group to their ends and adds what they met.
     template <class Sink>
     void finish_group(const Tile<Value>& tile, Sink& sink) {
-        const std::size_t n_rows = std::exchange(n_walkers_, 0);
+        const std::size_t n_rows = std::exchange(n_rows_, 0);
         const std::size_t n_lists = std::exchange(n_lists_, 0);
-        if (tile.has_missing()) walk<true>(tile, n_rows);
-        else walk<false>(tile, n_rows);
+        const std::size_t n_walkers = std::exchange(n_walkers_, 0);
+        if (tile.has_missing()) walk<true>(tile, n_walkers);
+        else walk<false>(tile, n_walkers);
         std::size_t place = 0;
         for (std::size_t k = 0; k < n_lists; ++k) {
-            go_to<Sink>(lists_[k].node);
+            go_to<Sink>(lists_[k].above);
             for (const std::size_t end = place + lists_[k].n; place < end; ++place) {
                 sink.prefetch(group_rows_[std::min(place + kSinkAhead, n_rows - 1)]);
-                add(lists_[k].node, place, sink);
+                add(lists_[k].above, place, sink);
             }
         }
     }
 
     template <bool kMayMiss>
     void walk(const Tile<Value>& tile, std::size_t n) {
-        const PackedNode<Value>* const nodes = forest_.nodes.data();
-        const auto value = [&](const Walker& at) {
-            return tile.feature(nodes[at.node].split & kFeatureMask) + at.row;
+        const PackedSplit<Value>* const splits = forest_.splits.data();
+        const auto value = [&](const Walker& walker) {
+            return tile.feature(splits[walker.at].split & kFeatureMask) + walker.row;
         };
         Walker* const walkers = walkers_.data();
-        for (std::uint32_t depth = 0; n > 0; ++depth) {
+        for (std::uint32_t n_steps = 1; n > 0; ++n_steps) {  // the first led to where they begin
             std::size_t walking = 0;
-            const std::size_t visit = std::min<std::size_t>(depth, kVisits - 1);
+            const std::size_t last = std::min<std::size_t>(n_steps, kSteps - 1);
             for (std::size_t i = 0; i < n; ++i) {
                 LOCALMDI_PREFETCH(value(walkers[std::min(i + kAhead, n - 1)]));
-                const Walker at = walkers[i];
-                const PackedNode<Value>& node = nodes[at.node];
-                const bool ends = node.split & kLeaf;
-                const Value x = *value(at);
-                const bool first = kMayMiss ? goes_first(node, x) : goes_first_known(node, x);
-                const std::uint32_t next = ends ? at.node : node.child + (first ? 0u : 1u);
-                prefetch_node(&forest_.nodes[next]);
-                visits_[at.place * kVisits + visit] = {node.credit, node.split & kFeatureMask,
-                                                       at.node};
-                n_steps_[at.place] = depth;
+                const Walker walker = walkers[i];
+                const PackedSplit<Value>& split = splits[walker.at];
+                const Value x = *value(walker);
+                const bool first = kMayMiss ? goes_first(split, x) : goes_first_known(split, x);
+                const std::size_t side = first ? 0 : 1;
+                const Place next = split.child[side];
+                const bool ends = is_leaf(next);
+                LOCALMDI_PREFETCH(splits + (ends ? walker.at : next));
+                steps_[walker.place * kSteps + last] = {split.credit[side],
+                                                        split.split & kFeatureMask};
+                ends_[walker.place] = {next, walker.at, n_steps + 1};
                 // Written in any case, because no predictor knows where the path ends.
-                walkers[walking] = {next, at.row, at.place};
+                walkers[walking] = {next, walker.row, walker.place};
                 walking += !ends;
             }
             n = walking;
         }
     }
 
-    // Adds a row that began to walk at `from`, where values_ is now.
+    // Adds a row of a list that has left the split `above`, where values_ is now.
     template <class Sink>
-    void add(std::uint32_t from, std::size_t place, Sink& sink) {
-        const std::uint32_t n_steps = n_steps_[place];
-        const Visit* const visits = &visits_[place * kVisits];
-        // What does not fit was written over the last visit: the end is the last in any case.
-        const std::uint32_t end = visits[std::min<std::size_t>(n_steps, kVisits - 1)].node;
-        const auto give = [&] {
-            sink.add(TreeImportance{tree_,
-                                    values_,
-                                    {path_.data(), path_length_},
-                                    forest_.nodes[end].remainder(),
-                                    end},
-                     std::span<const RowId>(&group_rows_[place], 1));
-        };
-        if (n_steps >= kVisits) {  // more than it wrote down
-            go_to<Sink>(end);
-            give();
-            while (top_->node != from) go_up<Sink>();
-            return;
-        }
+    void add(Place above, std::size_t place, Sink& sink) {
+        const End end = ends_[place];
+        const std::span<const RowId> row(&group_rows_[place], 1);
+        const std::size_t last = std::min<std::size_t>(end.n_steps, kSteps) - 1;
+        const std::span<const StepTaken> steps(&steps_[place * kSteps], last + 1);
+        if (end.n_steps <= kSteps) return add_steps(steps, end.at, row, sink);
+        // More than it wrote down, each over the one before: the last is the last in any case.
+        go_to<Sink>(end.above);
+        add_steps(steps.subspan(last), end.at, row, sink);
+        while (top_->split != above) go_up<Sink>();
+    }
+
+    template <class Sink>
+    void add_steps(std::span<const StepTaken> steps, Place end, std::span<const RowId> row,
+                   Sink& sink) {
         const std::size_t path_length = path_length_;
-        std::array<double, kVisits> before;
-        for (std::size_t k = 0; k < n_steps; ++k) {
-            before[k] = values_[visits[k].feature];
-            step<Sink>(visits[k].feature, visits[k + 1].credit);
+        std::array<double, kSteps> before;
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            before[k] = values_[steps[k].feature];
+            step<Sink>(steps[k].feature, steps[k].credit);
         }
-        give();
-        for (std::size_t k = n_steps; k-- > 0;) {
-            values_[visits[k].feature] = before[k];
-            if (Sink::kNeedsPath) --uses_[visits[k].feature];
+        give(end, row, sink);
+        for (std::size_t k = steps.size(); k-- > 0;) {
+            values_[steps[k].feature] = before[k];
+            if (Sink::kNeedsPath) --uses_[steps[k].feature];
         }
         path_length_ = path_length;
     }
@@ -278,15 +294,11 @@ private:
         values_[f] += credit;  // Definition 1: i(t) − i(t_x)
     }
 
-    // Brings values_ to a node: up to the last common one, then down.
+    // Brings values_ to a split: up to the last common one, then down.
     template <class Sink>
-    void go_to(std::uint32_t node) {
-        while (node != top_->node && (node < top_->first || node >= top_->last)) go_up<Sink>();
-        while (node != top_->node) {
-            const Frame next = below(*top_, node);
-            step<Sink>(next.feature, forest_.nodes[next.node].credit);
-            *++top_ = next;
-        }
+    void go_to(Place split) {
+        while (split < top_->split || split >= top_->last) go_up<Sink>();
+        while (split != top_->split) go_down<Sink>(split);
     }
 
     template <class Sink>
@@ -296,19 +308,17 @@ private:
         --top_;
     }
 
-    // The child on the way to a node below. The nodes below a first child lie before those below
-    // the second, and all of them behind the two.
-    Frame below(const Frame& parent, std::uint32_t node) const {
-        const PackedNode<Value>* const nodes = forest_.nodes.data();
-        const std::uint32_t first = parent.first, second = first + 1;
-        const std::uint32_t middle =
-            nodes[second].split & kLeaf ? parent.last : nodes[second].child;
-        const bool to_second = node == second || (node != first && node >= middle);
-        const std::uint32_t to = to_second ? second : first;
-        const std::uint32_t last = to_second ? parent.last : middle;
-        const std::uint32_t f = nodes[parent.node].split & kFeatureMask;
-        if (nodes[to].split & kLeaf) return {values_[f], f, to, to, to + 1};
-        return {values_[f], f, to, nodes[to].child, last};
+    // To the child on the way to a split below. The splits below a first child lie before those
+    // below the second.
+    template <class Sink>
+    void go_down(Place to) {
+        const PackedSplit<Value>& split = split_at(top_->split);
+        const std::uint32_t f = split.split & kFeatureMask;
+        const bool second = !is_leaf(split.child[1]) && to >= split.child[1];
+        const Place last = second || is_leaf(split.child[1]) ? top_->last : split.child[1];
+        const Frame next{values_[f], f, split.child[second], last};
+        step<Sink>(f, split.credit[second]);
+        *++top_ = next;
     }
 
     const PackedForest<Value>& forest_;
@@ -317,9 +327,9 @@ private:
     std::vector<List> lists_;
     std::vector<RowId> group_rows_;
     std::vector<Walker> walkers_;
-    std::vector<std::uint32_t> n_steps_;
-    std::vector<Visit> visits_;
-    std::size_t n_lists_ = 0, n_walkers_ = 0;
+    std::vector<End> ends_;
+    std::vector<StepTaken> steps_;
+    std::size_t n_lists_ = 0, n_rows_ = 0, n_walkers_ = 0;  // of the group
     std::vector<double> values_;
     std::vector<std::uint32_t> uses_, path_;
     std::vector<Frame> frames_;

@@ -1,7 +1,7 @@
 // Local MDI of one row at a time, for few rows and for whatever needs the nodes themselves.
 //
-// The nodes that a row meets are written down first (row_steps.hpp) and added up after, tree by
-// tree: the sink must see the trees in their order.
+// The steps of a row are written down first (row_steps.hpp) and added up after, tree by tree: the
+// sink must see the trees in their order.
 #pragma once
 
 #include <array>
@@ -14,33 +14,60 @@
 
 namespace localmdi::explain {
 
+// An edge that a row takes.
+struct PathStep {
+    double credit;
+    Place at, next;
+    std::uint32_t feature;
+};
+
 template <class Value>
 class PathWalker {
 public:
     explicit PathWalker(const PackedForest<Value>& forest)
-        : forest_(forest), stride_(forest.max_depth + 1), visited_(kTreesInStep * stride_) {}
+        : forest_(forest), stride_(forest.max_depth + 1), steps_(kTreeSlots * stride_) {}
 
-    // Calls visit(tree, nodes from the root to where the row ends) for the trees first..last, in
-    // order.
+    // Calls visit(tree, steps from the root on, where the row ends) for some trees, in order.
     template <class Visit>
-    void run(std::size_t first, std::size_t last, const OneRow<Value>& x, Visit visit) {
-        for (; first < last; first += kTreesInStep) {
-            const std::size_t n = std::min(kTreesInStep, last - first);
-            std::fill_n(n_visited_.begin(), n, 0);
-            walk_in_step(forest_, first, n, x, [&](std::uint32_t k, std::uint32_t at, const auto&) {
-                visited_[k * stride_ + n_visited_[k]++] = at;
-            });
-            for (std::size_t k = 0; k < n; ++k)
-                visit(first + k,
-                      std::span<const std::uint32_t>(&visited_[k * stride_], n_visited_[k]));
-        }
+    void run(TreeRange trees, const OneRow<Value>& x, Visit visit) {
+        Visitor<Visit> visitor{forest_.splits.data(), stride_, steps_.data(), visit, {}, {}};
+        walk_in_step(forest_, trees, x, visitor);
     }
 
 private:
+    template <class Visit>
+    struct Visitor {
+        const PackedSplit<Value>* splits;
+        std::size_t stride;
+        PathStep* steps;
+        Visit& take;
+        std::array<std::size_t, kTreeSlots> n_steps;
+        std::array<Place, kTreeSlots> end;
+
+        void begin(std::size_t slot, Place root) {
+            n_steps[slot] = 0;
+            end[slot] = root;
+        }
+        auto visit() {
+            return [this](std::size_t slot, const PackedSplit<Value>& split, const Step& step) {
+                steps[slot * stride + n_steps[slot]++] = {step.credit,
+                                                          static_cast<Place>(&split - splits),
+                                                          step.next, split.split & kFeatureMask};
+                end[slot] = step.next;
+            };
+        }
+        void finish(std::size_t tree, std::size_t n) {
+            const std::size_t slot = tree % kTreeSlots;
+            for (std::size_t k = 0; k < n; ++k)
+                take(tree + k,
+                     std::span<const PathStep>(steps + (slot + k) * stride, n_steps[slot + k]),
+                     end[slot + k]);
+        }
+    };
+
     const PackedForest<Value>& forest_;
     std::size_t stride_;
-    std::vector<std::uint32_t> visited_;
-    std::array<std::size_t, kTreesInStep> n_visited_{};
+    std::vector<PathStep> steps_;
 };
 
 template <class Value>
@@ -54,18 +81,15 @@ public:
           path_(forest.max_depth + 1) {}
 
     template <class Sink>
-    void run(std::size_t first, std::size_t last, const OneRow<Value>& x, std::size_t row,
-             Sink& sink) {
-        walker_.run(first, last, x, [&](std::size_t tree, std::span<const std::uint32_t> visited) {
+    void run(TreeRange trees, const OneRow<Value>& x, std::size_t row, Sink& sink) {
+        walker_.run(trees, x, [&](std::size_t tree, auto steps, Place end) {
             std::size_t n = 0;
-            for (std::size_t k = 1; k < visited.size(); ++k) {
-                const std::uint32_t f = forest_.nodes[visited[k - 1]].split & kFeatureMask;
-                path_[n] = f;
-                n += !std::exchange(on_path_[f], true);
-                values_[f] += forest_.nodes[visited[k]].credit;  // i(t) − i(t_x)
+            for (const PathStep& step : steps) {
+                path_[n] = step.feature;
+                n += !std::exchange(on_path_[step.feature], true);
+                values_[step.feature] += step.credit;  // i(t) − i(t_x)
             }
-            const double end = forest_.remainder(visited.back());
-            sink.add(TreeImportance{tree, values_, {path_.data(), n}, end, visited.back()},
+            sink.add(TreeImportance{tree, values_, {path_.data(), n}, forest_.remainder(end), end},
                      std::span<const std::size_t>(&row, 1));
             for (std::size_t k = 0; k < n; ++k) {
                 values_[path_[k]] = 0;

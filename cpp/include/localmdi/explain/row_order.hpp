@@ -36,17 +36,21 @@ bool pays_to_sort(const PackedForest<Value>& forest, const Rows<Value>& rows) {
 template <class Value>
 std::vector<std::size_t> order_by_leaf(const PackedForest<Value>& forest, const Rows<Value>& rows,
                                        const Run& run, Interrupt& interrupt) {
-    std::vector<std::uint32_t> leaf(rows.n_rows);
+    std::vector<Place> end(rows.n_rows);
     for_each_tile(
         forest, rows, {0, 1}, run, interrupt,
-        [&](std::size_t first, std::size_t) { return LeafSink(leaf.data() + first); },
-        [](const LeafSink&, std::size_t, std::size_t) {});
-    const std::uint32_t root = forest.root[0];
-    std::vector<std::size_t> begin(forest.root[1] - root + 1);
-    for (const std::uint32_t node : leaf) ++begin[node - root + 1];
+        [&](std::size_t first, std::size_t) { return PlaceSink(end.data() + first); },
+        [](const PlaceSink&, std::size_t, std::size_t) {});
+    // By number: the leaves, then the splits at which a row may end.
+    const std::size_t n_leaves = forest.trees[1].leaf, n_splits = forest.trees[1].split;
+    const auto number = [=](Place at) {
+        return is_leaf(at) ? leaf_number(at) : n_leaves + static_cast<std::size_t>(at);
+    };
+    std::vector<std::size_t> begin(n_leaves + n_splits + 1);
+    for (const Place at : end) ++begin[number(at) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<std::size_t> order(rows.n_rows);
-    for (std::size_t row = 0; row < rows.n_rows; ++row) order[begin[leaf[row] - root]++] = row;
+    for (std::size_t row = 0; row < rows.n_rows; ++row) order[begin[number(end[row])]++] = row;
     return order;
 }
 

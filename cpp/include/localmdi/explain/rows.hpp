@@ -82,8 +82,8 @@ public:
     // What a split asks of these rows. Models of data without missing values have a way for them
     // all the same, to the left at one split and to the right at the next; where none is missing,
     // all splits ask alike, and no branch need be foreseen.
-    forest::Question<Value> question(const forest::PackedNode<Value>& node) const {
-        return {node.threshold, (node.split & missing_first_) != 0};
+    forest::Question<Value> question(const forest::PackedSplit<Value>& split) const {
+        return {split.threshold, (split.split & missing_first_) != 0};
     }
 
     void fill(const Rows<Value>& rows, std::size_t first, std::size_t count) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "localmdi/forest/packed_forest.hpp"
 #include "localmdi/support/large_vector.hpp"
 #include "localmdi/support/prefetch.hpp"
 
@@ -27,7 +28,7 @@ struct TreeImportance {
     std::span<const double> values;
     std::span<const std::uint32_t> path;
     double remainder;
-    std::uint32_t node = 0;  // of the packed forest, where the rows end
+    forest::Place end = 0;  // where the rows end
 };
 
 // Where the sums of one row lie.
@@ -122,22 +123,22 @@ private:
     SumSink sink_;
 };
 
-// Only where the rows end: nodes of the packed forest, for one tree.
-class LeafSink {
+// Only where the rows end: places of the packed forest, for one tree.
+class PlaceSink {
 public:
     static constexpr bool kNeedsPath = false;
 
-    explicit LeafSink(std::uint32_t* leaf) : leaf_(leaf) {}
+    explicit PlaceSink(forest::Place* ends) : ends_(ends) {}
 
     void prefetch(std::size_t) const {}
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        for (const std::size_t row : rows) leaf_[row] = tree.node;
+        for (const std::size_t row : rows) ends_[row] = tree.end;
     }
 
 private:
-    std::uint32_t* leaf_;
+    forest::Place* ends_;
 };
 
 // Only where the rows end: nodes of the table, n_rows × n_trees, from the tree `first` on.
@@ -146,21 +147,21 @@ public:
     static constexpr bool kNeedsPath = false;
 
     EndSink(std::int64_t* ends, std::size_t first, std::size_t n_trees,
-            std::span<const std::uint32_t> source)
+            const forest::NodeNumbers& source)
         : ends_(ends), first_(first), n_trees_(n_trees), source_(source) {}
 
     void prefetch(std::size_t) const {}
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        for (const std::size_t row : rows)
-            ends_[row * n_trees_ + tree.tree - first_] = source_[tree.node];
+        const std::int64_t node = source_[tree.end];
+        for (const std::size_t row : rows) ends_[row * n_trees_ + tree.tree - first_] = node;
     }
 
 private:
     std::int64_t* ends_;
     std::size_t first_, n_trees_;
-    std::span<const std::uint32_t> source_;
+    const forest::NodeNumbers& source_;
 };
 
 // SumSink's sum where each row has a weight in each tree (its in-bag weight).

@@ -33,7 +33,7 @@ using forest::kGroupColumns;
 using forest::kMissingFirst;
 using forest::kUnordered;
 using forest::PackedForest;
-using forest::PackedNode;
+using forest::PackedSplit;
 using forest::ScalarPartition;
 using forest::UnorderedSplit;
 #ifdef LOCALMDI_AVX2
@@ -157,7 +157,7 @@ private:
     template <class Partition>
     void run_block(std::size_t tree, const Tile<Value>& tile, std::size_t first, std::size_t n,
                    ColumnSums& out) {
-        const PackedNode<Value>* const levels = form_.levels.data() + form_.trees[tree].level;
+        const PackedSplit<Value>* const levels = form_.levels.data() + form_.trees[tree].level;
         const std::size_t steps = (n + kStep - 1) / kStep * kStep;
         std::fill_n(places_.data(), steps, 0u);
         std::size_t asked = 0;
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    using Questions = std::span<const PackedNode<Value>>;
+    using Questions = std::span<const PackedSplit<Value>>;
 
     // Appends to the answers in each row's place those to the next questions; returns how many were
     // asked.
@@ -188,7 +188,7 @@ private:
         return std::max<std::size_t>(n_plain, 1);
     }
 
-    bool is_plain(const PackedNode<Value>& question) const {
+    bool is_plain(const PackedSplit<Value>& question) const {
         const std::uint32_t split = question.split;
         return !(split & kUnordered) &&
                !(split & kMissingFirst && has_missing_[split & kFeatureMask]);
@@ -196,7 +196,7 @@ private:
 
     template <std::size_t count>
     void ask_plain(Questions questions, const Tile<Value>& tile, std::size_t first, std::size_t n) {
-        std::array<PackedNode<Value>, count> question;
+        std::array<PackedSplit<Value>, count> question;
         std::array<const Value*, count> x;
         for (std::size_t k = 0; k < count; ++k) {
             question[k] = questions[k];
@@ -211,16 +211,16 @@ private:
         }
     }
 
-    void ask_one(const PackedNode<Value>& question, const Value* x, std::size_t n) {
+    void ask_one(const PackedSplit<Value>& question, const Value* x, std::size_t n) {
         if (question.split & kUnordered) {
-            const UnorderedSplit& split = forest_.unordered[question.child];
+            const UnorderedSplit& split = forest_.unordered[question.unordered()];
             for (std::size_t r = 0; r < n; ++r)
                 places_[r] = 2 * places_[r] + (child_number(split, x[r]) == 0 ? 0u : kSecond);
             return;
         }
-        const PackedNode<Value> node = question;
+        const PackedSplit<Value> split = question;
         for (std::size_t r = 0; r < n; ++r)
-            places_[r] = 2 * places_[r] + (goes_first(node, x[r]) ? 0u : kSecond);
+            places_[r] = 2 * places_[r] + (goes_first(split, x[r]) ? 0u : kSecond);
     }
 
     const PackedForest<Value>& forest_;

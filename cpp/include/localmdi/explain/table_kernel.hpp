@@ -1,7 +1,7 @@
 // Local MDI of one row where features are few: nothing is written down on the way.
 //
 // Each of the trees in step (row_steps.hpp) has a line of its own in a table of trees × features,
-// and adds what an edge is worth as soon as it meets the node below. Then the lines are added to
+// and adds what an edge is worth as soon as it takes it. Then the lines are added to
 // the row's sums, in the order of the trees. The sums of a line are those of RowKernel's path, and
 // a feature off the path adds 0, so the bits are the same.
 //
@@ -58,35 +58,56 @@ public:
     static constexpr std::size_t kMostFeatures = 256;
 
     explicit TableKernel(const PackedForest<Value>& forest)
-        : forest_(forest), lines_(kTreesInStep * forest.n_features) {}
+        : forest_(forest), lines_(kTreeSlots * forest.n_features) {}
 
-    // Adds the trees first..last to a row's sums.
-    void run(std::size_t first, std::size_t last, const OneRow<Value>& x, const RowSums& sums,
-             bool simd) {
-        const auto p = static_cast<std::uint32_t>(forest_.n_features);
-        for (; first < last; first += kTreesInStep) {
-            const std::size_t n = std::min(kTreesInStep, last - first);
-            std::array<std::uint32_t, kTreesInStep> place;  // where a tree's next edge is added
-            for (std::uint32_t k = 0; k < n; ++k) place[k] = k * p;
-            const auto end =
-                walk_in_step(forest_, first, n, x,
-                             [&place, p, lines = lines_.data()](std::uint32_t k, std::uint32_t,
-                                                                const PackedNode<Value>& node) {
-                                 lines[place[k]] += node.credit;  // i(t) − i(t_x); 0 at a root
-                                 place[k] = k * p + (node.split & kFeatureMask);
-                             });
-            take(n, sums.values, simd);
-            for (std::size_t k = 0; k < n; ++k) *sums.residual += forest_.remainder(end[k]);
-        }
+    // Adds some trees to a row's sums.
+    void run(TreeRange trees, const OneRow<Value>& x, const RowSums& sums, bool simd) {
+        // Where nothing is left at any leaf, nobody asks which it is.
+        if (forest_.left.empty() && forest_.ordered()) walk<false>(trees, x, sums, simd);
+        else walk<true>(trees, x, sums, simd);
     }
 
 private:
-    void take(std::size_t n, double* values, [[maybe_unused]] bool simd) {
+    template <bool kEnds>
+    struct Visitor {
+        TableKernel& kernel;
+        const RowSums& sums;
+        bool simd;
+        std::size_t p;
+        double* lines;
+        std::array<Place, kTreeSlots> end;
+
+        void begin(std::size_t slot, Place root) {
+            if (kEnds) end[slot] = root;
+        }
+        auto visit() {
+            return [p = p, lines = lines, end = end.data()](
+                       std::size_t slot, const PackedSplit<Value>& split, const Step& step) {
+                lines[slot * p + (split.split & kFeatureMask)] += step.credit;  // i(t) − i(t_x)
+                if (kEnds) end[slot] = step.next;
+            };
+        }
+        void finish(std::size_t tree, std::size_t n) {
+            const std::size_t slot = tree % kTreeSlots;
+            kernel.take(lines + slot * p, n, sums.values, simd);
+            if (!kEnds) return;
+            for (std::size_t k = slot; k < slot + n; ++k)
+                *sums.residual += kernel.forest_.remainder(end[k]);
+        }
+    };
+
+    template <bool kEnds>
+    void walk(TreeRange trees, const OneRow<Value>& x, const RowSums& sums, bool simd) {
+        Visitor<kEnds> visitor{*this, sums, simd, forest_.n_features, lines_.data(), {}};
+        walk_in_step(forest_, trees, x, visitor);
+    }
+
+    void take(double* lines, std::size_t n, double* values, [[maybe_unused]] bool simd) const {
 #ifdef LOCALMDI_AVX2
         if (simd && support::has_avx2())
-            return take_lines_avx2(lines_.data(), n, forest_.n_features, values);
+            return take_lines_avx2(lines, n, forest_.n_features, values);
 #endif
-        take_lines(lines_.data(), n, forest_.n_features, values);
+        take_lines(lines, n, forest_.n_features, values);
     }
 
     const PackedForest<Value>& forest_;

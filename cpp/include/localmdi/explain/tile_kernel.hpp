@@ -48,12 +48,14 @@ namespace localmdi::explain {
 
 using forest::child_in_table;
 using forest::child_number;
+using forest::Edge;
+using forest::is_leaf;
 using forest::kFeatureMask;
-using forest::kLeaf;
 using forest::kSlack;
 using forest::kUnordered;
 using forest::PackedForest;
-using forest::PackedNode;
+using forest::PackedSplit;
+using forest::Place;
 using forest::Question;
 using forest::RowId;
 using forest::split_set;
@@ -76,43 +78,44 @@ public:
     template <class Partition, class Sink>
     void run(std::size_t tree, const Tile<Value>& tile, std::size_t n, Sink& sink) {
         RowId* const rows = rows_.data();
-        Walk walk{tree, forest_.root[tree], n, rows + n + kSlack, frames_.data(), 0};
-        const PackedNode<Value>& root = forest_.nodes[walk.at];
+        const Place root = forest_.trees[tree].root;
+        Walk walk{tree, root, n, rows + n + kSlack, frames_.data(), 0};
         bool goes_on;
-        if (root.split & (kLeaf | kUnordered)) {
+        if (is_leaf(root) || split_at(root).split & kUnordered) {
             std::iota(rows, rows + n, RowId(0));
-            if (root.split & kLeaf) return end(walk, walk.at, {rows, n}, sink);
+            if (is_leaf(root)) return end(walk, root, {rows, n}, sink);
             goes_on = descend_unordered<Partition>(tile, walk, sink);
         } else {
-            goes_on = descend(root.child,
-                              Partition::split_all(tile.question(root), feature_of(tile, root), n,
+            const PackedSplit<Value>& split = split_at(root);
+            goes_on = descend(Partition::split_all(tile.question(split), feature_of(tile, split), n,
                                                    rows, walk.free),
                               walk, sink);
         }
         while (goes_on || back_up<Sink>(walk)) {
-            const PackedNode<Value>& node = forest_.nodes[walk.at];
-            if (node.split & kUnordered) {
+            const PackedSplit<Value>& split = split_at(walk.at);
+            if (split.split & kUnordered) {
                 goes_on = descend_unordered<Partition>(tile, walk, sink);
                 continue;
             }
-            const Question<Value> question = tile.question(node);
-            const Value* const x = feature_of(tile, node);
+            const Question<Value> question = tile.question(split);
+            const Value* const x = feature_of(tile, split);
             const std::size_t kept =
                 walk.n <= kSlack ? Partition::split_few(question, x, rows, walk.n, rows, walk.free)
                                  : Partition::split(question, x, rows, walk.n, rows, walk.free);
-            goes_on = descend(node.child, kept, walk, sink);
+            goes_on = descend(kept, walk, sink);
         }
     }
 
 private:
-    static constexpr std::size_t kAhead = 64;  // nodes asked for before they are walked
+    static constexpr std::size_t kAhead = 32;  // splits asked for before they are walked
 
     // A split on the path, and a child that may still wait for its rows.
     struct Frame {
-        double value;  // of the split feature, above this node
+        double value;  // of the split feature, above this split
+        double below;  // … at the child that waits
         RowId* waiting;
         std::size_t n_waiting;
-        std::uint32_t child;
+        Place child;
         std::uint32_t feature;
     };
 
@@ -120,7 +123,7 @@ private:
     // path end.
     struct Walk {
         std::size_t tree;
-        std::uint32_t at;
+        Place at;
         std::size_t n;
         RowId* free;
         Frame* top;
@@ -128,40 +131,44 @@ private:
     };
 
     template <class Sink>
-    void end(const Walk& walk, std::uint32_t leaf, std::span<const RowId> rows, Sink& sink) {
-        sink.add(TreeImportance{walk.tree,
-                                values_,
-                                {path_.data(), walk.path_length},
-                                forest_.remainder(leaf),
-                                leaf},
-                 rows);
+    void end(const Walk& walk, Place at, std::span<const RowId> rows, Sink& sink) {
+        sink.add(
+            TreeImportance{
+                walk.tree, values_, {path_.data(), walk.path_length}, forest_.remainder(at), at},
+            rows);
     }
 
-    static const Value* feature_of(const Tile<Value>& tile, const PackedNode<Value>& node) {
-        return tile.feature(node.split & kFeatureMask);
+    const PackedSplit<Value>& split_at(Place at) const {
+        return forest_.splits[static_cast<std::size_t>(at)];
+    }
+
+    static const Value* feature_of(const Tile<Value>& tile, const PackedSplit<Value>& split) {
+        return tile.feature(split.split & kFeatureMask);
     }
 
     // After the rows were split between two children, of which the first kept the first `kept`
     // rows: ends those that reach a leaf, and goes on to a child that splits again, the first if
     // both do; false if none does.
     template <class Sink>
-    bool descend(std::uint32_t first, std::size_t kept, Walk& walk, Sink& sink) {
-        const PackedNode<Value>& node = forest_.nodes[walk.at];
-        const PackedNode<Value>* const child = forest_.nodes.data() + first;
-        LOCALMDI_PREFETCH(&forest_.nodes[std::min(first + kAhead, forest_.nodes.size() - 1)]);
-        const std::uint32_t f = node.split & kFeatureMask;
+    bool descend(std::size_t kept, Walk& walk, Sink& sink) {
+        const PackedSplit<Value>& split = split_at(walk.at);
+        LOCALMDI_PREFETCH(&forest_.splits[std::min(static_cast<std::size_t>(walk.at) + kAhead,
+                                                   forest_.splits.size() - 1)]);
+        const std::uint32_t f = split.split & kFeatureMask;
+        const auto [first, second] = split.child;
         std::size_t waiting = walk.n - kept;
         Frame& frame = *walk.top;
-        frame = {values_[f], walk.free, 0, first + 1, f};
-        enter<Sink>(f, walk);
+        const double value = values_[f];
         // Definition 1 if the credit is i(t) − i(t_x).
-        if (child[1].split & kLeaf && waiting > 0) {
-            values_[f] = frame.value + child[1].credit;
-            end(walk, first + 1, {walk.free, waiting}, sink);
+        frame = {value, value + split.credit[1], walk.free, 0, second, f};
+        enter<Sink>(f, walk);
+        if (is_leaf(second) && waiting > 0) {
+            values_[f] = frame.below;
+            end(walk, second, {walk.free, waiting}, sink);
             waiting = 0;
         }
-        values_[f] = frame.value + child[0].credit;
-        if (child[0].split & kLeaf && kept > 0) {
+        values_[f] = value + split.credit[0];
+        if (is_leaf(first) && kept > 0) {
             end(walk, first, {rows_.data(), kept}, sink);
             kept = 0;
         }
@@ -176,38 +183,37 @@ private:
 
     template <class Partition, class Sink>
     bool descend_unordered(const Tile<Value>& tile, Walk& walk, Sink& sink) {
-        const PackedNode<Value>& node = forest_.nodes[walk.at];
-        const UnorderedSplit& split = forest_.unordered[node.child];
-        if (split.kind == SplitKind::multiway) return spread(split, tile, walk, sink);
+        const PackedSplit<Value>& split = split_at(walk.at);
+        const UnorderedSplit& unordered = forest_.unordered[split.unordered()];
+        if (unordered.kind == SplitKind::multiway) return spread(unordered, tile, walk, sink);
         RowId* const rows = rows_.data();
-        const std::size_t kept =
-            split_set(Partition{}, split, feature_of(tile, node), rows, walk.n, rows, walk.free);
-        return descend(split.first_child, kept, walk, sink);
+        return descend(split_set(Partition{}, unordered, feature_of(tile, split), rows, walk.n,
+                                 rows, walk.free),
+                       walk, sink);
     }
 
     // A split of any number of ways: ends the rows that no child takes and those that reach a leaf;
     // the other children wait. Always false: none goes on in its parent's place.
     template <class Sink>
     bool spread(const UnorderedSplit& split, const Tile<Value>& tile, Walk& walk, Sink& sink) {
-        const std::uint32_t f = forest_.nodes[walk.at].split & kFeatureMask;
-        const std::size_t n_lists = split.n_children + 1;  // the first: rows that stay
+        const std::uint32_t f = split_at(walk.at).split & kFeatureMask;
         sort_rows(split, tile.feature(f), walk);
-        reserve_frames(n_lists, walk);
+        reserve_frames(split.edges.size() + 1, walk);
         RowId* list = walk.free;
-        if (list_end_[0] > 0) end(walk, walk.at, {list, list_end_[0]}, sink);
-        *walk.top++ = {values_[f], list, 0, walk.at, f};
-        enter<Sink>(f, walk);
+        if (list_end_[0] > 0) end(walk, walk.at, {list, list_end_[0]}, sink);  // rows that stay
         const double value = values_[f];
-        for (std::size_t k = 1; k < n_lists; ++k) {
-            list = walk.free + list_end_[k - 1];
-            const std::size_t n = list_end_[k] - list_end_[k - 1];
-            const std::uint32_t child = split.first_child + static_cast<std::uint32_t>(k - 1);
+        *walk.top++ = {value, value, list, 0, walk.at, f};
+        enter<Sink>(f, walk);
+        for (std::size_t k = 0; k < split.edges.size(); ++k) {
+            list = walk.free + list_end_[k];
+            const std::size_t n = list_end_[k + 1] - list_end_[k];
+            const Edge& edge = split.edges[k];
             if (n == 0) continue;
-            if (forest_.nodes[child].split & kLeaf) {
-                values_[f] = value + forest_.nodes[child].credit;
-                end(walk, child, {list, n}, sink);
+            if (is_leaf(edge.child)) {
+                values_[f] = value + edge.credit;
+                end(walk, edge.child, {list, n}, sink);
             } else {
-                *walk.top++ = {value, list, n, child, f};
+                *walk.top++ = {value, value + edge.credit, list, n, edge.child, f};
                 if (Sink::kNeedsPath) ++uses_[f];
             }
         }
@@ -223,7 +229,7 @@ private:
         };
         if (split.child_at.empty()) number_by(child_number<Value>);
         else number_by(child_in_table<Value>);
-        list_end_.assign(split.n_children + 2, 0);
+        list_end_.assign(split.edges.size() + 2, 0);
         for (std::size_t i = 0; i < walk.n; ++i) ++list_end_[child_of_[i] + 1];
         std::partial_sum(list_end_.begin(), list_end_.end(), list_end_.begin());
         for (std::size_t i = 0; i < walk.n; ++i) walk.free[list_end_[child_of_[i]]++] = rows[i];
@@ -242,7 +248,6 @@ private:
     bool back_up(Walk& walk) {
         for (; walk.top != frames_.data(); --walk.top) {
             Frame& frame = walk.top[-1];
-            values_[frame.feature] = frame.value;
             if (frame.n_waiting > 0) {
                 walk.n = std::exchange(frame.n_waiting, 0);
                 // The rows before them are used up: moving to their place bounds the memory.
@@ -250,9 +255,10 @@ private:
                     std::memcpy(rows_.data() + i, frame.waiting + i, kSlack * sizeof(RowId));
                 walk.free = frame.waiting;
                 walk.at = frame.child;
-                values_[frame.feature] += forest_.nodes[walk.at].credit;
+                values_[frame.feature] = frame.below;
                 return true;
             }
+            values_[frame.feature] = frame.value;
             if (Sink::kNeedsPath) walk.path_length -= --uses_[frame.feature] == 0;
         }
         return false;

@@ -1,23 +1,26 @@
 // The forest in the order a row meets it: what every kernel walks. Built once from a ForestView.
 //
-// The node table has a column per field, which suits Python; a walk needs all fields of one node
-// and then of one of its children. So the fields of a node are packed together, 20 bytes for rows
-// of float32, and the nodes are put in this order: the children of a node side by side, then
-// everything below the first child, then everything below the second. A tree of seven nodes, by
-// packed index:
+// The node table has a column per field, which suits Python; a walk needs all fields of one split
+// and then of one of its children. So a split has all that it takes to leave it: the question, and
+// for each child what the edge is worth and where it leads. Leaves have no record of their own: the
+// place of a leaf is a number, and a row that has got there needs nothing more, unless something is
+// left there. Splits are put in the order of the paths: a split, then everything below its first
+// child, then everything below the second. A tree of seven nodes:
 //
-//          0                 nodes:  0 | 1 2 | 3 4 | 5 6
-//        /   \              The children of 0 are 1 and 2, those of 1 are 3 and 4, those of 2
-//       1     2              are 5 and 6. One index, `child`, finds both children, and one cache
-//      / \   / \             line mostly holds them. All nodes below 1 lie before all nodes
-//     3   4 5   6            below 2, which is what LevelKernel needs to find its way back.
+//            0            splits   0       1       2
+//          /   \          child    1  2    ~0 ~1   ~2 ~3
+//        1       2
+//       / \     / \       A place is the number of a split, or that of a leaf with all bits turned
+//     ~0  ~1  ~2  ~3      round (negative). The first child lies behind its parent, mostly in the
+//                         same cache line; all splits below 1 lie before those below 2, which is
+//                         what LevelKernel needs to find its way.
 //
-// Each node carries what the edge from its parent is worth, the tree's weight included. A kernel
-// adds that number to the parent's split feature and knows nothing else about the measure.
-// docs/kernels.md follows an example through all of this.
+// An edge's worth includes the weight of the tree. A kernel adds that number to the split's feature
+// and knows nothing else about the measure. docs/kernels.md follows an example through all of this.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,48 +37,50 @@ namespace localmdi::forest {
 
 using support::LargeVector;
 
-// Value is the type in which a row is compared (the forest's row_dtype). Siblings are adjacent, a
-// first child's subtree lies behind them: one cache line mostly serves both children. Packed in
-// steps of four bytes, because walks mostly wait for nodes that are in no cache yet; so its numbers
-// are copied, never referred to.
-#pragma pack(push, 4)
+// The number of a split, or ~ the number of a leaf; both count over the whole forest.
+using Place = std::int32_t;
+inline bool is_leaf(Place at) { return at < 0; }
+inline std::size_t leaf_number(Place at) { return static_cast<std::size_t>(~at); }
+inline Place place_of_leaf(std::size_t leaf) { return ~static_cast<Place>(leaf); }
+
+// Value is the type in which a row is compared (the forest's row_dtype). Two splits for rows of
+// float32 fill a cache line.
 template <class Value>
-struct PackedNode {
-    double credit;        // tree weight × amount for the edge from the parent; 0 at a root
-    std::uint32_t split;  // split feature and the flags below
-    Value threshold;      // ordered splits: the first child takes x <= threshold
-    std::uint32_t child;  // the first child; of an unordered split its place in `unordered`
+struct PackedSplit {
+    std::array<double, 2> credit;  // tree weight × amount for the edge to each child
+    Value threshold;               // ordered splits: the first child takes x <= threshold
+    std::uint32_t split;           // split feature and the flags below
+    std::array<Place, 2> child;    // not of multiway splits
 
-    // Of a leaf, tree weight × what is left, in place of threshold and child. It lies in the leaf
-    // itself, so that a row that ends there meets no other cache line.
-    double remainder() const {
-        double left;
-        std::memcpy(&left, bytes() + kRemainder, sizeof left);
-        return left;
+    // Of a split that is no comparison, its place in `unordered`, where the threshold would be.
+    std::uint32_t unordered() const {
+        std::uint32_t place;
+        std::memcpy(&place, &threshold, sizeof place);
+        return place;
     }
-    void set_remainder(double left) {
-        std::memcpy(const_cast<std::byte*>(bytes()) + kRemainder, &left, sizeof left);
+    void set_unordered(std::uint32_t place) {
+        threshold = 0;
+        std::memcpy(&threshold, &place, sizeof place);
     }
-
-private:
-    static constexpr std::size_t kRemainder = sizeof(double) + sizeof(std::uint32_t);
-    const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(this); }
 };
-#pragma pack(pop)
-static_assert(sizeof(PackedNode<float>) == 20 && sizeof(PackedNode<double>) == 24);
+static_assert(sizeof(PackedSplit<float>) == 32 && sizeof(PackedSplit<double>) == 40);
 
-inline constexpr std::uint32_t kLeaf = 1u << 31;
 inline constexpr std::uint32_t kUnordered = 1u << 30;     // category set or multiway
 inline constexpr std::uint32_t kMissingFirst = 1u << 29;  // a missing value goes to the first child
 inline constexpr std::uint32_t kFeatureMask = kMissingFirst - 1;
 
+// The way to a child of a multiway split.
+struct Edge {
+    double credit;
+    Place child;
+};
+
 // A split that is not a comparison.
 struct UnorderedSplit {
     SplitKind kind;
-    std::uint32_t first_child;
-    std::uint32_t n_children;
     std::int32_t missing_child;
-    double remainder;  // as of a leaf: rows that no child takes end here
+    double remainder;             // as of a leaf: rows that no child takes end here
+    std::span<const Edge> edges;  // of a multiway split
     std::span<const std::uint64_t> categories;
     // A multiway split of few children whose categories are small: the child of each category, or
     // kNoChild. Empty for others.
@@ -84,17 +89,35 @@ struct UnorderedSplit {
     static constexpr std::uint8_t kNoChild = 255;
 };
 
+// Where a tree begins: its splits follow each other, and so do its leaves.
+struct PackedTree {
+    Place root;
+    std::uint32_t split, leaf;
+};
+
+// The numbers in the table of splits and leaves.
+struct NodeNumbers {
+    LargeVector<std::uint32_t> split, leaf;
+
+    bool empty() const { return leaf.empty(); }
+    std::uint32_t operator[](Place at) const {
+        return is_leaf(at) ? leaf[leaf_number(at)] : split[static_cast<std::size_t>(at)];
+    }
+};
+
 template <class Value>
 struct PackedForest {
     std::size_t n_features = 0;
-    std::size_t max_depth = 0;        // edges on the longest path
-    std::vector<std::uint32_t> root;  // one per tree, and the end
-    LargeVector<PackedNode<Value>> nodes;
+    std::size_t max_depth = 0;      // edges on the longest path
+    std::vector<PackedTree> trees;  // and the end
+    LargeVector<PackedSplit<Value>> splits;
+    LargeVector<double> left;  // tree weight × what is left at a leaf; empty: nothing at any
     LargeVector<UnorderedSplit> unordered;
-    // What these refer to, in the order of the nodes: memory is read from one end to the other.
+    // What these refer to, in the order of the splits: memory is read from one end to the other.
+    LargeVector<Edge> edges;
     LargeVector<std::uint64_t> categories;
     LargeVector<std::uint8_t> child_at;
-    LargeVector<std::uint32_t> source;  // packed node → node of the table; of pack_drops() empty
+    NodeNumbers source;  // of pack_drops() empty
     std::vector<double> tree_weight;
     SymmetricForm<Value> symmetric;  // if all trees are and there are credits
 
@@ -102,30 +125,24 @@ struct PackedForest {
     PackedForest(PackedForest&&) = default;  // not copied: `unordered` refers to its own vectors
     PackedForest& operator=(PackedForest&&) = default;
 
-    std::size_t n_trees() const { return root.size() - 1; }
-    std::size_t nodes_per_tree() const {
-        return nodes.size() / std::max<std::size_t>(n_trees(), 1);
-    }
+    std::size_t n_trees() const { return trees.size() - 1; }
+    std::size_t n_nodes() const { return std::size_t{trees.back().split} + trees.back().leaf; }
+    std::size_t nodes_per_tree() const { return n_nodes() / std::max<std::size_t>(n_trees(), 1); }
     bool ordered() const { return unordered.empty(); }
 
     // Tree weight × what is left where a row ends: at a leaf, or at a split that has no child for
     // it.
-    double remainder(std::uint32_t at) const {
-        const PackedNode<Value>& node = nodes[at];
-        return node.split & kLeaf ? node.remainder() : unordered[node.child].remainder;
+    double remainder(Place at) const {
+        if (!is_leaf(at))
+            return unordered[splits[static_cast<std::size_t>(at)].unordered()].remainder;
+        return left.empty() ? 0.0 : left[leaf_number(at)];
     }
 };
 
-// Asks for a node. Nodes are not aligned to cache lines: one of four begins in one and ends in the
-// next. Inlined: the compiler would drop a call that changes nothing.
-template <class Value>
-LOCALMDI_ALWAYS_INLINE inline void prefetch_node(const PackedNode<Value>* node) {
-    const auto* const place = reinterpret_cast<const std::byte*>(node);
-    LOCALMDI_PREFETCH(place);
-    LOCALMDI_PREFETCH(place + sizeof(PackedNode<Value>) - 1);
-}
+// The places that a forest has room for. A tree of n nodes has fewer splits than leaves.
+inline constexpr std::size_t kMostPlaces = (std::size_t{1} << 31) - 1;
 
-// Throws std::length_error when the forest does not fit 32-bit packed indices.
+// Throws std::length_error when the forest does not fit 32-bit places.
 template <class Value>
 PackedForest<Value> pack(const ForestView& forest, const Credits& credits,
                          std::span<const double> tree_weight);

@@ -16,8 +16,8 @@ struct Question {
     bool missing_first;
 };
 template <class Value>
-inline Question<Value> question_of(const PackedNode<Value>& node) {
-    return {node.threshold, (node.split & kMissingFirst) != 0};
+inline Question<Value> question_of(const PackedSplit<Value>& split) {
+    return {split.threshold, (split.split & kMissingFirst) != 0};
 }
 
 // Ordered splits: x <= threshold, a missing value where the split says. Without a branch, because
@@ -27,14 +27,14 @@ inline bool goes_first(const Question<Value>& question, Value x) {
     return (x <= question.threshold) | ((x != x) & question.missing_first);
 }
 template <class Value>
-inline bool goes_first(const PackedNode<Value>& node, Value x) {
-    return goes_first(question_of(node), x);
+inline bool goes_first(const PackedSplit<Value>& split, Value x) {
+    return goes_first(question_of(split), x);
 }
 
 // The same for a value that is not missing, or that goes second if it is.
 template <class Value>
-inline bool goes_first_known(const PackedNode<Value>& node, Value x) {
-    return x <= node.threshold;
+inline bool goes_first_known(const PackedSplit<Value>& split, Value x) {
+    return x <= split.threshold;
 }
 
 // A category as it stands in a row; what is no category becomes one that no split knows.
@@ -88,18 +88,28 @@ inline std::int32_t child_number(const UnorderedSplit& split, Value x) {
     return found ? static_cast<std::int32_t>(at) : kStays;
 }
 
-// The decision: the node that a row at node `at` goes to, x being its value of the split feature. A
-// leaf, and a split that knows no child for x, return `at` itself: the row ends there.
+// What a row meets when it leaves a split.
+struct Step {
+    Place next;
+    double credit;
+};
+
+// The decision: where a row at the split `at` goes, x being its value of the split feature, and
+// what the edge is worth. A split that knows no child for x returns `at` itself: the row ends
+// there.
 template <class Value>
-inline std::uint32_t next_node(const PackedForest<Value>& forest, std::uint32_t at, Value x) {
-    const auto& node = forest.nodes[at];
-    if (node.split & kLeaf) return at;
-    if (node.split & kUnordered) {
-        const UnorderedSplit& split = forest.unordered[node.child];
-        const std::int32_t child = child_number(split, x);
-        return child == kStays ? at : split.first_child + static_cast<std::uint32_t>(child);
+inline Step next_step(const PackedForest<Value>& forest, Place at, Value x) {
+    const PackedSplit<Value>& split = forest.splits[static_cast<std::size_t>(at)];
+    if (!(split.split & kUnordered)) {
+        const std::size_t side = goes_first(split, x) ? 0 : 1;
+        return {split.child[side], split.credit[side]};
     }
-    return node.child + (goes_first(node, x) ? 0u : 1u);
+    const UnorderedSplit& unordered = forest.unordered[split.unordered()];
+    const std::int32_t number = child_number(unordered, x);
+    if (number == kStays) return {at, 0};
+    const auto k = static_cast<std::size_t>(number);
+    if (unordered.kind == SplitKind::category_set) return {split.child[k], split.credit[k]};
+    return {unordered.edges[k].child, unordered.edges[k].credit};
 }
 
 }  // namespace localmdi::forest

@@ -36,7 +36,7 @@ namespace localmdi::forest {
 using support::LargeVector;
 
 template <class Value>
-struct PackedNode;
+struct PackedSplit;
 template <class Value>
 struct PackedForest;
 
@@ -58,8 +58,8 @@ struct SymmetricTree {
 
 template <class Value>
 struct SymmetricForm {
-    std::vector<SymmetricTree> trees;       // one per tree, and the end; empty: no such forest
-    std::vector<PackedNode<Value>> levels;  // a node that asks the level's question
+    std::vector<SymmetricTree> trees;        // one per tree, and the end; empty: no such forest
+    std::vector<PackedSplit<Value>> levels;  // a split that asks the level's question
     std::vector<ColumnGroup> groups;
     std::vector<std::uint32_t> features;  // that are asked for anywhere, ascending
     LargeVector<double> sums;
