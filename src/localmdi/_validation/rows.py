@@ -60,7 +60,10 @@ class RowSource:
             and matrix.flags.c_contiguous
             and matrix.flags.aligned
         )
-        vars(self).update(shape=(int(n_rows), int(n_columns)), sparse=sparse, ready=ready)
+        own = vars(self)  # frozen for others
+        own["shape"] = (int(n_rows), int(n_columns))
+        own["sparse"] = sparse
+        own["ready"] = ready
 
     @property
     def batch_rows(self) -> int:

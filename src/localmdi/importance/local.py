@@ -114,18 +114,19 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
 def _result(
     packing: Packing, rows: RowSource, *, residual: FloatArray, **fields: Any
 ) -> LocalImportance:
-    make = trusted_result if isinstance(fields["values"], np.ndarray) else LocalImportance
-    fields.update(packing.result_fields)
+    known = packing.result_fields
     if rows.names:
-        fields["feature_names"] = packing.forest.names_for(rows.names)
-    return make(
+        known = {**known, "feature_names": packing.forest.names_for(rows.names)}
+    fields.update(
         residual=residual if packing.credit.telescopes else None,
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,
         groups=rows.groups,
-        **fields,
     )
+    if isinstance(fields["values"], np.ndarray):
+        return trusted_result(known, **fields)
+    return LocalImportance(**known, **fields)
 
 
 def _for_kernels(view: FloatArray) -> FloatArray:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from localmdi.results.fields import read_only
 from localmdi.results.local import LocalImportance
-
-if TYPE_CHECKING:
-    from localmdi.typing import FloatArray
 
 __all__ = ["trusted_result"]
 
@@ -19,29 +15,34 @@ _DEFAULTS = {
 }
 
 
-def trusted_result(
-    *, values: FloatArray, residual: FloatArray | None, **known: Any
-) -> LocalImportance:
+def trusted_result(known: dict[str, Any], **fields: Any) -> LocalImportance:
     """Return a result whose fields a kernel and its packing made, without looking at them again.
 
     For rows that are explained one at a time, where the checks would take as long as a forest of
     100 trees. Arrays become read-only views, as in any result.
 
+    Parameters
+    ----------
+    known : dict
+        Fields that many results share.
+    **fields
+        The others, which come before them.
+
     Examples
     --------
     >>> import numpy as np
-    >>> trusted_result(values=np.zeros((3, 1)), baseline=1.0, residual=np.ones(3), unit="bits",
-    ...                feature_names=("age",), n_trees=10).shape
+    >>> known = {"baseline": 1.0, "unit": "bits", "feature_names": ("age",), "n_trees": 10}
+    >>> trusted_result(known, values=np.zeros((3, 1)), residual=np.ones(3)).shape
     (3, 1)
     """
     result = object.__new__(LocalImportance)
-    vars(result).update(
-        _DEFAULTS,
-        **known,
-        values=read_only(values),
-        residual=None if residual is None else read_only(residual),
-    )
-    error = known.get("standard_error")
-    if error is not None:
-        vars(result)["standard_error"] = read_only(error)
+    own = vars(result)
+    own.update(_DEFAULTS)
+    own.update(known)
+    own.update(fields)
+    for name in ("values", "residual", "standard_error"):
+        array = own[name]
+        if array is not None:
+            own[name] = view = array.view()
+            view.setflags(write=False)
     return result
