@@ -77,7 +77,7 @@ public:
 
 private:
     // Lists this short are not worth splitting: their rows walk alone.
-    static constexpr std::size_t kFew = 16;
+    static constexpr std::size_t kFew = 32;
     // Rows that walk in step: enough that what they ask for arrives before their next turn, few
     // enough that it is still in the cache then.
     static constexpr std::size_t kGroup = 512;
@@ -242,7 +242,7 @@ private:
                 const std::size_t side = first ? 0 : 1;
                 const Place next = split.child[side];
                 const bool ends = is_leaf(next);
-                LOCALMDI_PREFETCH(splits + (ends ? walker.at : next));
+                LOCALMDI_PREFETCH(splits + std::max(next, 0));  // of a leaf: any
                 steps_[walker.place * kSteps + last] = {split.credit[side],
                                                         split.split & kFeatureMask};
                 ends_[walker.place] = {next, walker.at, n_steps + 1};
