@@ -81,8 +81,8 @@ struct Growing {
             };
             run_growers(range, n_threads, interrupt, make_grower, rough);
         };
-        auto distinct = RankTable::distinct(rows);
-        if (!distinct.empty()) return run(RankTable(rows, std::move(distinct)), nullptr);
+        const auto distinct = RankTable::distinct(rows);
+        if (!distinct.empty()) return run(RankTable(rows, distinct), nullptr);
         const NumberTable table(rows);
         run(table, &table.rough);
     }

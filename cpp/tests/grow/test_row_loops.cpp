@@ -115,6 +115,9 @@ void test_vectors() {
         }
         add_rows_avx2(sums.data(), values, std::vector<std::uint32_t>{2, 0});
         CHECK(sums == expected);
+        for (std::uint32_t i = 0; i < n; ++i) expected[i] += values[i];
+        add_all_avx2(sums.data(), values);
+        CHECK(sums == expected);
     }
     for (const std::uint32_t n_rows : {1u, 2u, 254u, 255u, 256u, 510u, 1000u})
         for (std::uint32_t n_classes = 1; n_classes <= kMostCounted; ++n_classes)

@@ -102,13 +102,13 @@ public:
         return all;
     }
 
-    RankTable(const TrainingRows& rows, std::vector<std::vector<float>> distinct)
-        : distinct_(std::move(distinct)),
-          columns_(ranks(rows, distinct_)),
-          orders_(columns_.data(), rows.n_rows, rows.n_features) {
-        for (auto& numbers : distinct_)
-            numbers.resize((numbers.size() + kBlock - 1) / kBlock * kBlock,
-                           std::numeric_limits<float>::infinity());
+    RankTable(const TrainingRows& rows, const std::vector<std::vector<float>>& distinct)
+        : columns_(ranks(rows, distinct)),
+          orders_(columns_.data(), rows.n_rows, rows.n_features),
+          step_(blocks_for(distinct)),
+          numbers_(step_ * rows.n_features, std::numeric_limits<float>::infinity()) {
+        for (std::size_t f = 0; f < rows.n_features; ++f)
+            std::ranges::copy(distinct[f], numbers_.data() + f * step_);
     }
 
     Entries<std::uint8_t> entries(std::size_t feature, std::size_t n_in_node) const {
@@ -118,10 +118,10 @@ public:
     // The cut is drawn among the numbers, not among their ranks; returns the largest rank below it.
     std::uint8_t cut(std::uint32_t feature, LowHigh<std::uint8_t> range, TreeRandom& random,
                      float& threshold) const {
-        const std::span<const float> numbers = distinct_[feature];
+        const std::span<const float> numbers(numbers_.data() + feature * step_, step_);
         threshold = random.cut(numbers[range.low], numbers[range.high]);
 #ifdef LOCALMDI_AVX2
-        if (avx2_ && numbers.size() <= kFew) return count_at_most(numbers, threshold);
+        if (avx2_ && step_ <= kFew) return count_at_most(numbers, threshold);
 #endif
         std::uint32_t rank = range.low, n = std::uint32_t{range.high} - range.low;
         while (n > 1) {  // without a branch that depends on the cut
@@ -147,6 +147,13 @@ private:
         return static_cast<std::uint8_t>(n);
     }
 #endif
+
+    // Enough whole blocks for the column with the most numbers.
+    static std::size_t blocks_for(const std::vector<std::vector<float>>& distinct) {
+        std::size_t most = 0;
+        for (const auto& numbers : distinct) most = std::max(most, numbers.size());
+        return (most + kBlock - 1) / kBlock * kBlock;
+    }
 
     // A search for every entry of the table would take as long as several trees.
     class LastSeen {
@@ -181,9 +188,12 @@ private:
         return out;
     }
 
-    std::vector<std::vector<float>> distinct_;  // filled up to whole blocks with infinities
     LargeVector<std::uint8_t> columns_;
     TwoOrders<std::uint8_t> orders_;
+    // The different numbers of the columns, `step_` places each, filled up with infinities: as many
+    // comparisons for every feature, because the number of a loop's rounds should be foreseeable.
+    std::size_t step_;
+    std::vector<float> numbers_;
     bool avx2_ = support::has_avx2();
 };
 

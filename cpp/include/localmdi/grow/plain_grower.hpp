@@ -65,7 +65,10 @@ public:
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack),
           codes_(kHasRough ? rows.n_rows + kListSlack : 0),
-          branch_(rows.n_features) {}
+          all_counts_(place_size_),
+          branch_(rows.n_features) {
+        for (const std::uint32_t label : target.label) ++all_counts_[label];
+    }
 
     // `keep`: whether the nodes stay in the chunk.
     void grow(std::size_t tree, GrowChunk& chunk, bool keep) {
@@ -136,7 +139,9 @@ private:
     // Returns the impurity of the root.
     double start() {
         std::uint32_t* const counted = clear_counts(0);
-        for (std::uint32_t i = 0; i < n_rows_; ++i) ++counted[label_[ids_[i]]];
+        if (!rules_.honest) std::ranges::copy(all_counts_, counted);
+        else
+            for (std::uint32_t i = 0; i < n_rows_; ++i) ++counted[label_[ids_[i]]];
         const Rows all{0, n_rows_, 0};
         const double impurity = impurity_of(all);
         const std::uint32_t node = chunk_->tree.add(n_rows_);
@@ -331,6 +336,7 @@ private:
     std::vector<std::uint32_t> ids_, spare_;  // the rows, of which every node owns a part
     std::vector<Value> values_;               // of the node's rows
     std::vector<std::uint8_t> codes_;         // likewise, where there are many
+    std::vector<std::uint32_t> all_counts_;   // of the classes, among all rows
     std::vector<std::uint32_t> counts_;       // of the classes, place after place
     std::vector<Node> stack_;                 // the nodes that wait
     Branch branch_;

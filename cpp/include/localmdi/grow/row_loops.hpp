@@ -226,6 +226,17 @@ __attribute__((target("avx2"))) inline void move_counts_avx2(const std::uint32_t
     }
 }
 
+// to[i] += values[i].
+__attribute__((target("avx2"))) inline void add_all_avx2(double* to,
+                                                         std::span<const double> values) {
+    std::size_t i = 0;
+    for (; i + 4 <= values.size(); i += 4) {
+        const __m256d now = _mm256_loadu_pd(to + i);
+        _mm256_storeu_pd(to + i, _mm256_add_pd(now, _mm256_loadu_pd(values.data() + i)));
+    }
+    for (; i < values.size(); ++i) to[i] += values[i];
+}
+
 // Adds the values to the line of each row: to[row · p + f] += values[f].
 __attribute__((target("avx2"))) inline void add_rows_avx2(double* to,
                                                           std::span<const double> values,

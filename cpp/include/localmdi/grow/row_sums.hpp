@@ -67,7 +67,7 @@ public:
     void commit(double* values, double* residual, double* squares) {
         if (squares)
             for (std::size_t i = 0; i < values_.size(); ++i) squares[i] += values_[i] * values_[i];
-        for (std::size_t i = 0; i < values_.size(); ++i) values[i] += values_[i];
+        add_all(values);
         for (std::size_t i = 0; i < residual_.size(); ++i) residual[i] += residual_[i];
         is_first_ = true;
     }
@@ -88,6 +88,13 @@ private:
     static constexpr std::size_t kCache = std::size_t{1} << 21;
     static constexpr std::size_t kWaiting = 16;
     static constexpr std::size_t kAskedFor = 16;  // rows of a leaf; further ones follow in order
+
+    void add_all(double* to) const {
+#ifdef LOCALMDI_AVX2
+        if (avx2_) return add_all_avx2(to, values_);
+#endif
+        for (std::size_t i = 0; i < values_.size(); ++i) to[i] += values_[i];
+    }
 
     void add(const Leaf& leaf) {
         if (is_first_) return set(leaf);
