@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <type_traits>
 
 #include "localmdi/explain/level_kernel.hpp"
@@ -25,16 +26,17 @@ inline constexpr std::size_t kFewRows = 64;
 inline constexpr std::size_t kLargeTree = std::size_t{1} << 16;
 
 // Whether too few rows share a node for the tile kernel to pay. By measurement the two kinds of
-// kernel take the same time at two (small trees) to six times (large ones) the root of a tree's
-// number of nodes; at less if there are not enough trees to walk in step. Paths that are much
-// longer than in a balanced tree are shared by many rows, whatever the number of nodes.
+// kernel take the same time at 0.7 to 1.1 times the number of nodes of a tree to the power of 3/4;
+// at less if there are not enough trees to walk in step. Paths that are much longer than in a
+// balanced tree are shared by many rows, whatever the number of nodes.
 inline bool are_few(std::size_t n_rows, std::size_t n_trees, std::size_t nodes_per_tree,
                     std::size_t max_depth) {
     constexpr std::size_t kEnoughTrees = 8;
     if (max_depth > 8 * static_cast<std::size_t>(std::bit_width(nodes_per_tree))) return n_rows < 4;
-    const std::size_t trees = std::min(n_trees, kEnoughTrees);
-    const std::size_t scaled = n_rows * kEnoughTrees;  // its square does not overflow
-    return n_rows < kLargeTree && scaled * scaled < 9 * nodes_per_tree * trees * trees;
+    const auto share = static_cast<double>(std::min(n_trees, kEnoughTrees)) / kEnoughTrees;
+    const double root = std::sqrt(static_cast<double>(nodes_per_tree));
+    return n_rows < kLargeTree &&
+           static_cast<double>(n_rows) < 0.7 * share * root * std::sqrt(root);
 }
 
 // How many rows a tile has at most. Its results, of row_bytes each, should stay in the cache while

@@ -53,6 +53,7 @@ using forest::is_leaf;
 using forest::kFeatureMask;
 using forest::kSlack;
 using forest::kUnordered;
+using forest::leaf_number;
 using forest::PackedForest;
 using forest::PackedSplit;
 using forest::Place;
@@ -68,6 +69,7 @@ class TileKernel {
 public:
     TileKernel(const PackedForest<Value>& forest, std::size_t capacity)
         : forest_(forest),
+          left_(forest.left.empty() ? nullptr : forest.left.data()),
           rows_(2 * capacity + 2 * kSlack * (forest.max_depth + 2)),
           child_of_(forest.ordered() ? 0 : capacity),
           values_(forest.n_features),
@@ -83,7 +85,7 @@ public:
         bool goes_on;
         if (is_leaf(root) || split_at(root).split & kUnordered) {
             std::iota(rows, rows + n, RowId(0));
-            if (is_leaf(root)) return end(walk, root, {rows, n}, sink);
+            if (is_leaf(root)) return end_at_leaf(walk, root, {rows, n}, sink);
             goes_on = descend_unordered<Partition>(tile, walk, sink);
         } else {
             const PackedSplit<Value>& split = split_at(root);
@@ -131,11 +133,13 @@ private:
     };
 
     template <class Sink>
-    void end(const Walk& walk, Place at, std::span<const RowId> rows, Sink& sink) {
-        sink.add(
-            TreeImportance{
-                walk.tree, values_, {path_.data(), walk.path_length}, forest_.remainder(at), at},
-            rows);
+    void end(const Walk& walk, Place at, double left, std::span<const RowId> rows, Sink& sink) {
+        sink.add(TreeImportance{walk.tree, values_, {path_.data(), walk.path_length}, left, at},
+                 rows);
+    }
+    template <class Sink>
+    void end_at_leaf(const Walk& walk, Place at, std::span<const RowId> rows, Sink& sink) {
+        end(walk, at, left_ == nullptr ? 0.0 : left_[leaf_number(at)], rows, sink);
     }
 
     const PackedSplit<Value>& split_at(Place at) const {
@@ -164,12 +168,12 @@ private:
         enter<Sink>(f, walk);
         if (is_leaf(second) && waiting > 0) {
             values_[f] = frame.below;
-            end(walk, second, {walk.free, waiting}, sink);
+            end_at_leaf(walk, second, {walk.free, waiting}, sink);
             waiting = 0;
         }
         values_[f] = value + split.credit[0];
         if (is_leaf(first) && kept > 0) {
-            end(walk, first, {rows_.data(), kept}, sink);
+            end_at_leaf(walk, first, {rows_.data(), kept}, sink);
             kept = 0;
         }
         frame.n_waiting = waiting;
@@ -200,7 +204,8 @@ private:
         sort_rows(split, tile.feature(f), walk);
         reserve_frames(split.edges.size() + 1, walk);
         RowId* list = walk.free;
-        if (list_end_[0] > 0) end(walk, walk.at, {list, list_end_[0]}, sink);  // rows that stay
+        if (list_end_[0] > 0)  // rows that stay
+            end(walk, walk.at, split.remainder, {list, list_end_[0]}, sink);
         const double value = values_[f];
         *walk.top++ = {value, value, list, 0, walk.at, f};
         enter<Sink>(f, walk);
@@ -211,7 +216,7 @@ private:
             if (n == 0) continue;
             if (is_leaf(edge.child)) {
                 values_[f] = value + edge.credit;
-                end(walk, edge.child, {list, n}, sink);
+                end_at_leaf(walk, edge.child, {list, n}, sink);
             } else {
                 *walk.top++ = {value, value + edge.credit, list, n, edge.child, f};
                 if (Sink::kNeedsPath) ++uses_[f];
@@ -273,6 +278,7 @@ private:
     }
 
     const PackedForest<Value>& forest_;
+    const double* left_;  // at each leaf; none: nothing is left at any
     std::vector<RowId> rows_;
     std::vector<std::uint32_t> child_of_;  // of the rows of a split of categories, from 1; 0: none
     std::vector<std::size_t> list_end_;
