@@ -115,7 +115,7 @@ def fresh_packing(model: Any, X: Any, *, n_processes: int = 5) -> str:
     A system may be slow to hand out memory that nobody has used for a while, most of all a virtual
     machine. So the same is measured where as much memory has just been used and given back.
     """
-    needed = 20 * sum(tree.tree_.node_count for tree in model.estimators_)
+    needed = 16 * sum(tree.tree_.node_count for tree in model.estimators_)  # 32 bytes a split
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pickle"
         path.write_bytes(pickle.dumps((model, X)))

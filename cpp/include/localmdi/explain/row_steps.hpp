@@ -11,8 +11,8 @@
 // ended. Until then a tree has a slot for what it has met. With two walking at a time, four slots,
 // and paths of 2, 4, 1, 1 and 1 steps, the trees that take a step are
 //
-//     0 1 | 0 1 | 1 2 | 1 3 | 4       0 is handed over after two rounds; 1 keeps 2 and 3 waiting,
-//                                     and 4, which gets the slot of 0
+//     0 1 | 0 1 | 1 2 | 1 3 | 4       0 is handed over after two rounds; 2 ends in the third, but
+//                                     waits for 1, which ends in the fourth; 4 gets the slot of 0
 #pragma once
 
 #include <algorithm>
