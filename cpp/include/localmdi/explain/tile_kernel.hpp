@@ -160,6 +160,7 @@ private:
                                                    forest_.splits.size() - 1)]);
         const std::uint32_t f = split.split & kFeatureMask;
         const auto [first, second] = split.child;
+        LOCALMDI_PREFETCH(forest_.splits.data() + std::max(second, 0));  // of a leaf: any
         std::size_t waiting = walk.n - kept;
         Frame& frame = *walk.top;
         const double value = values_[f];
@@ -218,6 +219,7 @@ private:
                 values_[f] = value + edge.credit;
                 end_at_leaf(walk, edge.child, {list, n}, sink);
             } else {
+                LOCALMDI_PREFETCH(&split_at(edge.child));
                 *walk.top++ = {value, value + edge.credit, list, n, edge.child, f};
                 if (Sink::kNeedsPath) ++uses_[f];
             }
