@@ -80,7 +80,7 @@ void run(const Workload& workload) {
                 std::vector<double>(n),
                 std::vector<double>(n * kFeatures),
                 std::vector<double>(n * kFeatures * n_classes),
-                std::vector<double>(forest.nodes.size() * n_classes, 0.5),
+                std::vector<double>(forest.n_nodes() * n_classes, 0.5),
                 std::vector<double>(forest.n_trees(), 1.0),
                 std::vector<std::int64_t>(n * forest.n_trees())};
     measured_explain(workload.name, forest, Rows<float>{n, kFeatures, x}, out);
