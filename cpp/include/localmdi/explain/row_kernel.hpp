@@ -25,7 +25,7 @@ template <class Value>
 class PathWalker {
 public:
     explicit PathWalker(const PackedForest<Value>& forest)
-        : forest_(forest), stride_(forest.max_depth + 1), steps_(kTreeSlots * stride_) {}
+        : forest_(forest), stride_(forest.max_depth + 1), steps_(slots_used(forest) * stride_) {}
 
     // Calls visit(tree, steps from the root on, where the row ends) for some trees, in order.
     template <class Visit>

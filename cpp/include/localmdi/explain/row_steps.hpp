@@ -45,6 +45,12 @@ inline constexpr std::size_t kTreesInStep = 64;  // that walk at a time
 // Trees that have begun and are not handed over: deep ones keep others waiting.
 inline constexpr std::size_t kTreeSlots = 2 * kTreesInStep;
 
+// The slots that a forest uses: tree t has the slot t % kTreeSlots.
+template <class Value>
+std::size_t slots_used(const PackedForest<Value>& forest) {
+    return std::min(kTreeSlots, forest.n_trees());
+}
+
 // The step of an ordered split. Without a branch on the value: no predictor would know it.
 template <class Value, bool kMayMiss>
 struct OrderedStep {

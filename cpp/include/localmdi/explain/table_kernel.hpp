@@ -58,7 +58,7 @@ public:
     static constexpr std::size_t kMostFeatures = 256;
 
     explicit TableKernel(const PackedForest<Value>& forest)
-        : forest_(forest), lines_(kTreeSlots * forest.n_features) {}
+        : forest_(forest), lines_(slots_used(forest) * forest.n_features) {}
 
     // Adds some trees to a row's sums.
     void run(TreeRange trees, const OneRow<Value>& x, const RowSums& sums, bool simd) {
