@@ -1,47 +1,19 @@
 #include "localmdi/explain/local_mdi.hpp"
 
 #include <bit>
-#include <numeric>
 
 #include "localmdi/explain/for_each_tile.hpp"
+#include "localmdi/explain/means.hpp"
 #include "localmdi/explain/row_order.hpp"
 #include "localmdi/explain/spread_sinks.hpp"
 #include "localmdi/explain/symmetric_mdi.hpp"
+#include "localmdi/explain/wide_mdi.hpp"
 
 namespace localmdi::explain {
 
 using support::parallel_for;
 
 namespace {
-
-template <class Value>
-double total_weight(const PackedForest<Value>& forest) {
-    return std::accumulate(forest.tree_weight.begin(), forest.tree_weight.end(), 0.0);
-}
-
-void divide(double* values, std::size_t n, double by) {
-    for (std::size_t i = 0; i < n; ++i) values[i] /= by;
-}
-#ifdef LOCALMDI_AVX2
-__attribute__((target("avx2"), flatten)) void divide_avx2(double* values, std::size_t n,
-                                                          double by) {
-    divide(values, n, by);
-}
-#endif
-
-// Sums over trees become means.
-void divide_sums(double* values, std::size_t n, double by, [[maybe_unused]] const Run& run) {
-#ifdef LOCALMDI_AVX2
-    if (run.simd && has_avx2()) return divide_avx2(values, n, by);
-#endif
-    divide(values, n, by);
-}
-
-// A row's sums become means elsewhere. The two do not overlap, which the compiler would ask.
-void write_means(const double* __restrict sums, std::size_t n, double by,
-                 double* __restrict means) {
-    for (std::size_t i = 0; i < n; ++i) means[i] = sums[i] / by;
-}
 
 // local_mdi with standard errors. The trees walk a second time, but only for the rows that need it.
 template <class Value>
@@ -90,7 +62,7 @@ void sorted_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doub
             for (std::size_t i = 0; i < n; ++i) {
                 const std::size_t row = order[first + i];
                 const RowSums sums = sink.sums_of(i);
-                write_means(sums.values, p, total, values + row * p);
+                write_means(sums.values, p, total, values + row * p, run);
                 residual[row] = *sums.residual / total;
             }
         });
@@ -105,6 +77,7 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
         return local_spread(forest, rows, values, residual, standard_error, run, interrupt);
     if (forest.symmetric && rows.n_rows >= kFewRows)
         return symmetric_mdi(forest, rows, values, residual, run, interrupt);
+    if (is_wide(forest, rows, run)) return wide_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
     if (pays_to_sort(forest, rows)) {
         // Of so few features a path mostly meets a quarter or more.
@@ -122,8 +95,8 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
             return SumSink(values + first * p, residual + first, p);
         },
         [&](const SumSink&, std::size_t first, std::size_t n) {
-            divide_sums(values + first * p, n * p, total, run);
-            divide_sums(residual + first, n, total, run);
+            become_means(values + first * p, n * p, total, run);
+            become_means(residual + first, n, total, run);
         });
 }
 

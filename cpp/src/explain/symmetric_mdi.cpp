@@ -1,8 +1,7 @@
 #include "localmdi/explain/symmetric_mdi.hpp"
 
-#include <numeric>
-
 #include "localmdi/explain/for_each_tile.hpp"
+#include "localmdi/explain/means.hpp"
 #include "localmdi/explain/symmetric_kernel.hpp"
 
 namespace localmdi::explain {
@@ -75,7 +74,7 @@ template <class Value>
 void symmetric_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
                    double* residual, const Run& run, Interrupt& interrupt) {
     const std::size_t capacity = BySymmetry<Value>::capacity(forest, rows, run);
-    const double total = std::accumulate(forest.tree_weight.begin(), forest.tree_weight.end(), 0.0);
+    const double total = total_weight(forest);
     parallel_for((rows.n_rows + capacity - 1) / capacity, run.n_threads, interrupt, [&] {
         return [&, way = BySymmetry<Value>(forest, capacity)](std::size_t task) mutable {
             const std::size_t first = task * capacity;

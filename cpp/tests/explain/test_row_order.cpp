@@ -2,14 +2,12 @@
 #include "localmdi/explain/row_order.hpp"
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
+#include "explain/pieces.hpp"
 #include "forest/random_forest.hpp"
-#include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "support/check.hpp"
-#include "support/same_bits.hpp"
 
 using namespace localmdi::explain;
 using namespace localmdi::forest;
@@ -68,56 +66,15 @@ void order_by_the_first_tree() {
     }
 }
 
-struct Result {
-    std::vector<double> values, residual, spread;
-    bool operator==(const Result& other) const {
-        return same_bits(values, other.values) && same_bits(residual, other.residual) &&
-               same_bits(spread, other.spread);
-    }
-};
-
-// The result for rows from the first on, with and without standard errors, whose means agree.
-template <class Value>
-void explain(const PackedForest<Value>& forest, const Rows<Value>& rows, std::size_t n_threads,
-             std::size_t first, Result& out) {
-    const std::size_t p = forest.n_features;
-    double* const values = out.values.data() + first * p;
-    double* const residual = out.residual.data() + first;
-    Interrupt interrupt;
-    local_mdi(forest, rows, values, residual, out.spread.data() + first * p, Run{n_threads},
-              interrupt);
-    const std::vector<double> means(values, values + rows.n_rows * p);
-    local_mdi(forest, rows, values, residual, nullptr, Run{n_threads}, interrupt);
-    CHECK(same_bits(means, {values, means.size()}));
-}
-
 template <class Value>
 void sorted_or_not(bool mixed, std::size_t p) {
-    const std::size_t n = (std::size_t{1} << 18) / p + 17;
-    const Table table = some_table(p, 64, 700, mixed);
-    const auto forest = table.packed<Value>();
+    const std::size_t n = (std::size_t{1} << 18) / p + 17, piece = n / 5;
+    const auto forest = some_table(p, 64, 700, mixed).packed<Value>();
     Random random(23);
     const auto x = random_rows<Value>(random, n * p);
-    const Result empty{std::vector<double>(n * p, -1), std::vector<double>(n, -1),
-                       std::vector<double>(n * p, -1)};
     CHECK(pays_to_sort(forest, Rows<Value>{n, p, x}));
-    Result sorted = empty, compressed = empty, in_pieces = empty;
-    explain(forest, Rows<Value>{n, p, x}, 3, 0, sorted);
-
-    std::vector<std::int64_t> indptr(n + 1), indices(n * p);
-    for (std::size_t row = 0; row <= n; ++row) indptr[row] = static_cast<std::int64_t>(row * p);
-    for (std::size_t i = 0; i < n * p; ++i) indices[i] = static_cast<std::int64_t>(i % p);
-    explain(forest, Rows<Value>{n, p, x, indptr, indices}, 1, 0, compressed);
-    CHECK(sorted == compressed);
-
-    const std::size_t piece = n / 5;
     CHECK(!pays_to_sort(forest, Rows<Value>{piece, p, x}));
-    for (std::size_t first = 0; first < n; first += piece) {
-        const std::size_t count = std::min(piece, n - first);
-        explain(forest, Rows<Value>{count, p, std::span(x).subspan(first * p, count * p)}, 1, first,
-                in_pieces);
-    }
-    CHECK(sorted == in_pieces);
+    check_pieces<Value>(forest, x, piece);
 }
 
 }  // namespace
