@@ -22,30 +22,37 @@ using namespace localmdi::testing;
 
 namespace {
 
-constexpr std::size_t kFeatures = 16;
-
-Table make_table(std::size_t n_trees, std::size_t n_splits, bool mixed) {
-    Random random(1);
-    Table table;
-    table.n_features = kFeatures;
-    for (std::size_t t = 0; t < n_trees; ++t) grow(table, random, Shape::bushy, n_splits, mixed);
-    return table;
-}
-
 struct Workload {
     const char* name;
     std::size_t n_trees, n_splits, n_rows;
     bool mixed = false;
+    std::size_t n_features = 16;
 };
 
+Table make_table(const Workload& workload) {
+    Random random(1);
+    Table table;
+    table.n_features = static_cast<std::int64_t>(workload.n_features);
+    for (std::size_t t = 0; t < workload.n_trees; ++t)
+        grow(table, random, Shape::bushy, workload.n_splits, workload.mixed);
+    return table;
+}
+
 // Trees of about n_splits splits: 60 rows go alone (table kernel), above 65,536 nodes the level
-// kernel. `sorted` is the smallest for which it pays to sort the rows.
+// kernel. `sorted` is the smallest for which it pays to sort the rows, `wide` has few rows for
+// lists.
 constexpr Workload kExplained[] = {
-    {"tile", 40, 300, 1000},           {"row", 40, 300, 60},
-    {"level", 1, 40000, 1000},         {"categories", 40, 300, 1000, true},
-    {"standard_error", 40, 300, 1000}, {"ends", 40, 300, 1000},
-    {"saabas", 40, 300, 200},          {"sorted", 64, 600, 16384},
+    {"tile", 40, 300, 1000},
+    {"row", 40, 300, 60},
+    {"level", 1, 40000, 1000},
+    {"categories", 40, 300, 1000, true},
+    {"standard_error", 40, 300, 1000},
+    {"ends", 40, 300, 1000},
+    {"saabas", 40, 300, 200},
+    {"sorted", 64, 600, 16384},
+    {"wide", 40, 60, 600, false, 1000},
 };
+constexpr Workload kPacked{"pack", 40, 300, 0, true};
 
 struct Results {
     std::vector<double> values, residual, error, changes, node_values, scale;
@@ -72,18 +79,18 @@ __attribute__((noinline)) bool measured_pack(const Table& table) {
 
 void run(const Workload& workload) {
     Random random(2);
-    const Table table = make_table(workload.n_trees, workload.n_splits, workload.mixed);
+    const Table table = make_table(workload);
     const auto forest = table.packed<float>();
-    const std::size_t n = workload.n_rows, n_classes = 3;
-    const auto x = random_rows<float>(random, n * kFeatures);
-    Results out{std::vector<double>(n * kFeatures),
+    const std::size_t n = workload.n_rows, p = workload.n_features, n_classes = 3;
+    const auto x = random_rows<float>(random, n * p);
+    Results out{std::vector<double>(n * p),
                 std::vector<double>(n),
-                std::vector<double>(n * kFeatures),
-                std::vector<double>(n * kFeatures * n_classes),
+                std::vector<double>(n * p),
+                std::vector<double>(n * p * n_classes),
                 std::vector<double>(forest.n_nodes() * n_classes, 0.5),
                 std::vector<double>(forest.n_trees(), 1.0),
                 std::vector<std::int64_t>(n * forest.n_trees())};
-    measured_explain(workload.name, forest, Rows<float>{n, kFeatures, x}, out);
+    measured_explain(workload.name, forest, Rows<float>{n, p, x}, out);
 }
 
 }  // namespace
@@ -96,10 +103,10 @@ int main(int argc, char** argv) {
     }
     if (name == "--list") {
         for (const Workload& workload : kExplained) std::printf("%s\n", workload.name);
-        std::printf("pack\n");
+        std::printf("%s\n", kPacked.name);
         return 0;
     }
-    if (name == "pack") return measured_pack(make_table(40, 300, true)) ? 0 : 1;
+    if (name == kPacked.name) return measured_pack(make_table(kPacked)) ? 0 : 1;
     for (const Workload& workload : kExplained)
         if (name == workload.name) {
             run(workload);
