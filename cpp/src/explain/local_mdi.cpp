@@ -15,33 +15,38 @@ using support::parallel_for;
 
 namespace {
 
+// One walk of all rows, sorted or not.
+template <class Value>
+void spread_by_tiles(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                     const SpreadScale& scale, const SpreadResult& result, const Run& run,
+                     Interrupt& interrupt) {
+    std::vector<std::size_t> order;
+    if (pays_to_sort(forest, rows)) order = order_by_leaf(forest, rows, run, interrupt);
+    const Rows<Value> walked = order.empty() ? rows : rows.only(order);
+    for_each_tile(
+        forest, walked, {0, forest.n_trees()}, run, interrupt,
+        [&](std::size_t, std::size_t n) { return SpreadSink(n, forest.n_features, scale); },
+        [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) sink.write(i, result, walked.place(first + i));
+        });
+}
+
 // local_mdi with standard errors. The trees walk a second time, but only for the rows that need it.
 template <class Value>
 void local_spread(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
                   double* residual, double* standard_error, const Run& run, Interrupt& interrupt) {
     const std::size_t p = forest.n_features;
     const SpreadScale scale(forest.tree_weight);
-    const TreeRange all{0, forest.n_trees()};
-    std::vector<std::size_t> order;
-    if (pays_to_sort(forest, rows)) order = order_by_leaf(forest, rows, run, interrupt);
-    const Rows<Value> walked = order.empty() ? rows : rows.only(order);
     std::vector<unsigned char> uncertain(rows.n_rows);
-    for_each_tile(
-        forest, walked, all, run, interrupt,
-        [&](std::size_t, std::size_t n) { return SpreadSink(n, p, scale); },
-        [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) {
-                const std::size_t row = walked.place(first + i);
-                uncertain[row] = sink.write(i, values + row * p, standard_error + row * p);
-                residual[row] = sink.residual(i);
-            }
-        });
+    const auto spread = is_wide(forest, rows, run) ? wide_spread<Value> : spread_by_tiles<Value>;
+    spread(forest, rows, scale, {values, standard_error, residual, uncertain.data()}, run,
+           interrupt);
     std::vector<std::size_t> again;
     for (std::size_t row = 0; row < rows.n_rows; ++row)
         if (uncertain[row]) again.push_back(row);
     if (again.empty()) return;
     for_each_tile(
-        forest, rows.only(again), all, run, interrupt,
+        forest, rows.only(again), {0, forest.n_trees()}, run, interrupt,
         [&](std::size_t first, std::size_t n) {
             return SecondLook(values, standard_error, {again.data() + first, n}, p, scale);
         },

@@ -25,6 +25,69 @@ std::size_t capacity(const PackedForest<Value>& forest, const Rows<Value>& rows,
                          false);
 }
 
+// Sums over trees of one row at a time, that become its means. Between the first and the last lists
+// of a row, its sums wait in the place of the result.
+class MeanRow {
+public:
+    MeanRow(double* values, double* residual, std::size_t n_features, double total, const Run& run)
+        : values_(values), residual_(residual), total_(total), run_(run), sums_(n_features) {}
+
+    void begin(std::size_t row, bool anew) {
+        if (anew) std::ranges::fill(sums_, 0.0);
+        else std::copy_n(values(row), sums_.size(), sums_.data());
+        left_ = anew ? 0.0 : residual_[row];
+    }
+
+    template <class List>
+    void add(const List& list) {
+        double* const sums = sums_.data();
+        left_ += list.left;
+        for (std::size_t i = 0; i < list.features.size(); ++i)
+            sums[list.features[i]] += list.values[i];
+    }
+
+    void end(std::size_t row, bool for_good) {
+        if (for_good) write_means(sums_.data(), sums_.size(), total_, values(row), run_);
+        else std::ranges::copy(sums_, values(row));
+        residual_[row] = for_good ? left_ / total_ : left_;
+    }
+
+private:
+    double* values(std::size_t row) { return values_ + row * sums_.size(); }
+
+    double *values_, *residual_;
+    double total_;
+    const Run& run_;
+    std::vector<double> sums_;
+    double left_ = 0;
+};
+
+// The same with standard errors.
+class SpreadRow {
+public:
+    SpreadRow(const SpreadResult& result, std::size_t n_features, const SpreadScale& scale)
+        : result_(result), sink_(1, n_features, scale) {}
+
+    void begin(std::size_t row, bool anew) {
+        if (anew) sink_.clear(0);
+        else sink_.restore(0, result_, row);
+    }
+
+    template <class List>
+    void add(const List& list) {
+        sink_.add_list(list, 0);
+    }
+
+    void end(std::size_t row, bool for_good) {
+        if (for_good) sink_.write(0, result_, row);
+        else sink_.save(0, result_, row);
+    }
+
+private:
+    SpreadResult result_;
+    SpreadSink sink_;  // of one row
+};
+
 template <class Value, class Feature>
 class ByLists {
 public:
@@ -32,11 +95,11 @@ public:
         : forest_(forest),
           tile_(forest.n_features, capacity),
           kernel_(forest, capacity),
-          lists_(capacity, std::min(forest.n_trees(), kMostTrees), kMostNumbers),
-          sums_(forest.n_features) {}
+          lists_(capacity, std::min(forest.n_trees(), kMostTrees), kMostNumbers) {}
 
-    void run(const Rows<Value>& rows, std::size_t first, std::size_t n, double* values,
-             double* residual, const Run& how, Interrupt& interrupt) {
+    template <class RowSum>
+    void run(const Rows<Value>& rows, std::size_t first, std::size_t n, RowSum& sum, const Run& how,
+             Interrupt& interrupt) {
         const auto run_kernel = choose_run<TileKernel<Value>, Value, PathLists<Feature>>(how);
         const std::size_t n_trees = forest_.n_trees();
         tile_.fill(rows, first, n);
@@ -46,7 +109,11 @@ public:
                 interrupt.check();
                 run_kernel(kernel_, tree, tile_, n, lists_);
             }
-            add_up(n, begins, tree == n_trees, values, residual, how);
+            for (std::size_t row = 0; row < n; ++row) {
+                sum.begin(first + row, begins);
+                lists_.for_each(row, [&sum](const auto& list) { sum.add(list); });
+                sum.end(first + row, tree == n_trees);
+            }
         }
     }
 
@@ -54,29 +121,29 @@ private:
     // Lists of 14 MB, and 4 bytes for each of their trees and rows.
     static constexpr std::size_t kMostNumbers = 1'400'000, kMostTrees = 512;
 
-    // Between the first and the last trees, the sums wait in the place of the result.
-    void add_up(std::size_t n, bool begins, bool ends, double* values, double* residual,
-                const Run& how) {
-        const std::size_t p = forest_.n_features;
-        const double total = total_weight(forest_);
-        for (std::size_t row = 0; row < n; ++row) {
-            double* const out = values + row * p;
-            double left = begins ? 0.0 : residual[row];
-            if (begins) std::ranges::fill(sums_, 0.0);
-            else std::copy_n(out, p, sums_.data());
-            lists_.add_up(row, {sums_.data(), &left});
-            if (ends) write_means(sums_.data(), p, total, out, how);
-            else std::ranges::copy(sums_, out);
-            residual[row] = ends ? left / total : left;
-        }
-    }
-
     const PackedForest<Value>& forest_;
     Tile<Value> tile_;
     TileKernel<Value> kernel_;
     PathLists<Feature> lists_;
-    std::vector<double> sums_;  // of one row
 };
+
+// make_sum() gives every thread what adds up its rows.
+template <class Value, class MakeSum>
+void run_by_lists(const PackedForest<Value>& forest, const Rows<Value>& rows, const Run& run,
+                  Interrupt& interrupt, MakeSum make_sum) {
+    const std::size_t size = capacity(forest, rows, run);
+    const auto run_by = [&]<class Way>(std::type_identity<Way>) {
+        parallel_for((rows.n_rows + size - 1) / size, run.n_threads, interrupt, [&] {
+            return [&, way = Way(forest, size), sum = make_sum()](std::size_t task) mutable {
+                const std::size_t first = task * size;
+                way.run(rows, first, std::min(size, rows.n_rows - first), sum, run, interrupt);
+            };
+        });
+    };
+    if (forest.n_features <= std::numeric_limits<std::uint16_t>::max())
+        run_by(std::type_identity<ByLists<Value, std::uint16_t>>());
+    else run_by(std::type_identity<ByLists<Value, std::uint32_t>>());
+}
 
 }  // namespace
 
@@ -97,25 +164,25 @@ bool is_wide(const PackedForest<Value>& forest, const Rows<Value>& rows, const R
 template <class Value>
 void wide_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, double* values,
               double* residual, const Run& run, Interrupt& interrupt) {
-    const std::size_t size = capacity(forest, rows, run), p = forest.n_features;
-    const auto run_by = [&]<class Way>(std::type_identity<Way>) {
-        parallel_for((rows.n_rows + size - 1) / size, run.n_threads, interrupt, [&] {
-            return [&, way = Way(forest, size)](std::size_t task) mutable {
-                const std::size_t first = task * size;
-                way.run(rows, first, std::min(size, rows.n_rows - first), values + first * p,
-                        residual + first, run, interrupt);
-            };
-        });
-    };
-    if (p <= std::numeric_limits<std::uint16_t>::max())
-        run_by(std::type_identity<ByLists<Value, std::uint16_t>>());
-    else run_by(std::type_identity<ByLists<Value, std::uint32_t>>());
+    const double total = total_weight(forest);
+    run_by_lists(forest, rows, run, interrupt,
+                 [&] { return MeanRow(values, residual, forest.n_features, total, run); });
 }
 
-#define LOCALMDI_INSTANTIATE(Value)                                                          \
-    template bool is_wide(const PackedForest<Value>&, const Rows<Value>&, const Run&);       \
-    template void wide_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*, \
-                           const Run&, Interrupt&);
+template <class Value>
+void wide_spread(const PackedForest<Value>& forest, const Rows<Value>& rows,
+                 const SpreadScale& scale, const SpreadResult& result, const Run& run,
+                 Interrupt& interrupt) {
+    run_by_lists(forest, rows, run, interrupt,
+                 [&] { return SpreadRow(result, forest.n_features, scale); });
+}
+
+#define LOCALMDI_INSTANTIATE(Value)                                                               \
+    template bool is_wide(const PackedForest<Value>&, const Rows<Value>&, const Run&);            \
+    template void wide_mdi(const PackedForest<Value>&, const Rows<Value>&, double*, double*,      \
+                           const Run&, Interrupt&);                                               \
+    template void wide_spread(const PackedForest<Value>&, const Rows<Value>&, const SpreadScale&, \
+                              const SpreadResult&, const Run&, Interrupt&);
 LOCALMDI_INSTANTIATE(float)
 LOCALMDI_INSTANTIATE(double)
 

@@ -1,6 +1,7 @@
 // Rows with many features take their importances from lists; nobody can tell from the result.
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "explain/pieces.hpp"
@@ -16,7 +17,21 @@ using namespace localmdi::testing;
 
 namespace {
 
-// The example of path_lists.hpp.
+std::pair<std::vector<double>, double> add_up(const PathLists<std::uint16_t>& lists,
+                                              std::size_t row) {
+    std::pair<std::vector<double>, double> sums(8, 0.0);
+    std::size_t last = 0;
+    lists.for_each(row, [&](const auto& list) {
+        CHECK(list.tree > last);
+        last = list.tree;
+        sums.second += list.left;
+        for (std::size_t i = 0; i < list.features.size(); ++i)
+            sums.first[list.features[i]] += list.values[i];
+    });
+    return sums;
+}
+
+// The example of path_lists.hpp, with numbers that have no rounding.
 void lists_by_hand() {
     PathLists<std::uint16_t> lists(3, 4, 7);
     std::vector<double> values(8);
@@ -36,13 +51,11 @@ void lists_by_hand() {
     values[7] = 0.75;
     end(6, {7}, 0.375, {0, 1, 2});
     CHECK(lists.full());  // seven numbers
-    const std::vector<std::vector<double>> expected{{1.5, 2}, {1.125, 1.75}, {1.5, 2}};
+    const std::vector<std::vector<double>> expected{{0.5, 1}, {0.125, 0.75}, {0.5, 1}};
     for (std::size_t row = 0; row < 3; ++row) {
-        std::vector<double> sums(8, 1);
-        double left = 2;
-        lists.add_up(row, {sums.data(), &left});
-        CHECK(sums[3] == expected[row][0] && sums[7] == expected[row][1] && sums[0] == 1);
-        CHECK(left == 2.375);
+        const auto [sums, left] = add_up(lists, row);
+        CHECK(sums[3] == expected[row][0] && sums[7] == expected[row][1] && sums[0] == 0);
+        CHECK(left == 0.375);
     }
 
     // Trees that come after these, of which a single one has no split.
@@ -53,10 +66,8 @@ void lists_by_hand() {
         end(tree, {}, 1, {0, 1, 2});
     }
     CHECK(lists.full());  // four trees
-    std::vector<double> sums(8, 1);
-    double left = 0;
-    lists.add_up(1, {sums.data(), &left});
-    CHECK((sums == std::vector<double>(8, 1)) && left == 4);
+    const auto [sums, left] = add_up(lists, 1);
+    CHECK((sums == std::vector<double>(8)) && left == 4);
 }
 
 Table some_table(std::size_t p, std::size_t n_trees, std::size_t n_splits, bool mixed) {
@@ -65,6 +76,8 @@ Table some_table(std::size_t p, std::size_t n_trees, std::size_t n_splits, bool 
     table.n_features = static_cast<std::int64_t>(p);
     for (std::size_t tree = 0; tree < n_trees; ++tree)
         grow(table, random, tree % 5 == 4 ? Shape::single : Shape::bushy, n_splits, mixed);
+    for (std::size_t tree = 0; tree < n_trees; ++tree)
+        table.tree_weight[tree] = static_cast<double>((tree + 1) % 4) / 3;  // every fourth has none
     CHECK(!validate(table.view()));
     return table;
 }

@@ -17,8 +17,8 @@
 //     tree 0      0  3  0       row A: x3 gets 0.5, x7 0.2 and then 0.4, 0.3 is left
 //     tree 1      5  5  5
 //
-// A row's sums are those that SumSink makes, to the bit: each feature gets one number from each
-// tree, in the order of the trees.
+// A row's sums are those that SumSink and SpreadSink make, to the bit: each feature gets one number
+// from each tree, in the order of the trees.
 #pragma once
 
 #include <algorithm>
@@ -71,21 +71,25 @@ public:
         for (const std::size_t row : rows) begin_of[row] = static_cast<std::uint32_t>(begin);
     }
 
-    // Adds what the row gets in all trees since start().
-    void add_up(std::size_t row, RowSums to) const {
+    // What a row gets in one tree.
+    struct List {
+        std::size_t tree;
+        double left;
+        std::span<const Feature> features;
+        const double* values;  // of each feature
+    };
+
+    // Calls take(list) for the row's list in each tree since start().
+    template <class Take>
+    void for_each(std::size_t row, Take take) const {
         const std::uint32_t* const begin_in = begin_.data() + row;
-        double* const sums = to.values;
-        double left = *to.residual;
         for (std::size_t tree = 0; tree < n_trees_; ++tree) {
             ask_for(begin_in[std::min(tree + kAhead, n_trees_ - 1) * n_rows_]);
             const std::size_t begin = begin_in[tree * n_rows_];
             const double* const values = values_.data() + begin;
             const Feature* const features = features_.data() + begin;
-            const std::size_t n = features[0];
-            left += values[0];
-            for (std::size_t i = 1; i <= n; ++i) sums[features[i]] += values[i];
+            take(List{first_tree_ + tree, values[0], {features + 1, features[0]}, values + 1});
         }
-        *to.residual = left;
     }
 
 private:

@@ -95,6 +95,13 @@ private:
     double least_;  // of one tree, everything is trusted
 };
 
+// Of all rows: n_rows × n_features means and standard errors, what is left, and whether a row has a
+// standard error that must be looked at again.
+struct SpreadResult {
+    double *values, *standard_error, *residual;
+    unsigned char* uncertain;
+};
+
 // Σwx and Σwx², which lie side by side.
 class SpreadSink {
 public:
@@ -123,12 +130,46 @@ public:
         else add_rows(tree.values.data(), per_weight, rows);
     }
 
-    // A row's means and their standard errors; kUncertain where one must be looked at again. Tells
-    // whether there is such an entry.
-    bool write(std::size_t row, double* mean, double* standard_error) const {
-        return write_row(sums_.data() + row * n_features_, mean, standard_error);
+    // What a row gets in one tree, as in path_lists.hpp.
+    template <class List>
+    void add_list(const List& list, std::size_t row) {
+        const double weight = scale_.weight(list.tree);
+        if (weight == 0) return;
+        const double per_weight = 1 / weight;
+        Sums* const sums = row_sums(row);
+        residual_[row] += list.left;
+        for (std::size_t i = 0; i < list.features.size(); ++i)
+            sums[list.features[i]].add(list.values[i], per_weight);
     }
-    double residual(std::size_t row) const { return residual_[row] / scale_.total(); }
+
+    // A row's sums as they are, in its place of the result, and back: to go on later.
+    void save(std::size_t row, const SpreadResult& to, std::size_t place) const {
+        const Sums* const sums = sums_.data() + row * n_features_;
+        for (std::size_t f = 0; f < n_features_; ++f) {
+            to.values[place * n_features_ + f] = sums[f].sum;
+            to.standard_error[place * n_features_ + f] = sums[f].square;
+        }
+        to.residual[place] = residual_[row];
+    }
+    void restore(std::size_t row, const SpreadResult& from, std::size_t place) {
+        for (std::size_t f = 0; f < n_features_; ++f)
+            row_sums(row)[f] = {from.values[place * n_features_ + f],
+                                from.standard_error[place * n_features_ + f]};
+        residual_[row] = from.residual[place];
+    }
+    void clear(std::size_t row) {
+        std::fill_n(row_sums(row), n_features_, Sums{});
+        residual_[row] = 0;
+    }
+
+    // Writes what becomes of a row's sums to its place in the result; kUncertain where a standard
+    // error must be looked at again.
+    void write(std::size_t row, const SpreadResult& to, std::size_t place) const {
+        to.uncertain[place] =
+            write_row(sums_.data() + row * n_features_, to.values + place * n_features_,
+                      to.standard_error + place * n_features_);
+        to.residual[place] = residual_[row] / scale_.total();
+    }
 
     static constexpr double kUncertain = -1;
 
@@ -194,7 +235,8 @@ private:
         for (; f < n_features_; ++f) sums[f].add(values[f], per_weight);
     }
 
-    // Without a branch: in wide data no predictor knows which entries are 0.
+    // Tells whether an entry is uncertain. Without a branch: in wide data no predictor knows which
+    // entries are 0.
     bool write_row(const Sums* __restrict sums, double* __restrict mean,
                    double* __restrict standard_error) const {
         const SpreadScale scale = scale_;
