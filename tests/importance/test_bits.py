@@ -71,6 +71,23 @@ def test_rows_that_are_sorted_on_the_way(n_features):
     assert_same(explainer(many), sorted_rows)
 
 
+def test_rows_of_wide_data():
+    rows = RNG.normal(size=(500, 1100)).astype(np.float32)
+    labels = rows[:, :20].sum(axis=1) > 0
+    model = RandomForestClassifier(20, max_depth=6, random_state=0).fit(rows, labels)
+    explainer = lm.Explainer(model)
+    result = explainer(rows[:5])
+    values, residual = oracles.local_mdi([(tree, 1) for tree in trees_of(model)], rows[:5])
+    assert np.allclose(result.values, values, atol=1e-12)
+    assert np.allclose(result.residual, residual, atol=1e-12)
+    assert_same(explainer(rows)[:5], result)  # all of them from lists: 4 MB of results
+    rows[RNG.random(rows.shape) < 0.01] = np.nan
+    together = explainer(rows, n_jobs=2, standard_error=True)
+    batches = explainer.iter_batches(rows, batch_rows=200, standard_error=True)
+    assert_same(lm.LocalImportance.concat(batches), together)
+    assert_same(explainer(rows), together)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_without_vector_instructions(n_threads, dtype):

@@ -264,14 +264,6 @@ private:
         const bool first_ends = is_leaf(first.rows.size(), first.impurity, at.depth);
         const bool second_ends = is_leaf(second.rows.size(), second.impurity, at.depth);
         double& credit = branch_.credit(at.feature);
-        if (first_ends && second_ends && first.impurity == second.impurity) {
-            // Mostly both are pure: all rows of the parent have gained the same.
-            credit = first.credit;
-            store_leaf(first.rows, first.node, first.impurity);
-            store_leaf(second.rows, second.node, second.impurity);
-            add_rows({first.rows.begin, second.rows.end, 0}, first.impurity);
-            return stack_.pop_back();
-        }
         if (first_ends) {
             credit = first.credit;
             finish(first.rows, first.node, first.impurity);
@@ -323,17 +315,8 @@ private:
     }
 
     void finish(Rows rows, std::uint32_t node, double impurity) {
-        store_leaf(rows, node, impurity);
-        add_rows(rows, impurity);
-    }
-
-    void store_leaf(Rows rows, std::uint32_t node, double impurity) {
         chunk_->tree[node].first_child =
             criterion_.store_counts(counts(rows.counts), impurity, ids(rows), chunk_->tree);
-    }
-
-    // Rows that end on the current branch.
-    void add_rows(Rows rows, double impurity) {
         chunk_->add_rows({0, branch_.credits(), branch_.path(), impurity}, ids(rows));
     }
 
