@@ -12,6 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import localmdi as lm
 from benchmarks.timing import best_in_turn
+from benchmarks.workloads import wide
 from localmdi import RandomizedForestClassifier, SplitKind
 
 N_TREES = 200
@@ -25,6 +26,7 @@ def main() -> None:
     model.fit(X, y)
     splits(model, X, y=y)
     results(model, X)
+    wide_errors()
     inputs(model, X)
 
 
@@ -77,6 +79,16 @@ def results(model: Any, X: Any) -> None:
     )
     show("standard_error=True / without", times["error"] / times["plain"], bar=1.6)
     show("saabas, 10 classes / predict_proba", times["saabas"] / times["predict"], bar=3)
+
+
+def wide_errors() -> None:
+    """Standard errors of wide data, whose rows take both from lists."""
+    model, X = wide()
+    explainer = lm.Explainer(model)
+    calls = {"plain": lambda: explainer(X), "error": lambda: explainer(X, standard_error=True)}
+    times = best_in_turn(calls, repeats=9)
+    what = "standard_error=True / without, 2000 x 2000"
+    show(what, times["error"] / times["plain"], bar=1.6)
 
 
 def inputs(model: Any, X: Any) -> None:
