@@ -27,7 +27,8 @@ void spread_by_tiles(const PackedForest<Value>& forest, const Rows<Value>& rows,
         forest, walked, {0, forest.n_trees()}, run, interrupt,
         [&](std::size_t, std::size_t n) { return SpreadSink(n, forest.n_features, scale); },
         [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) sink.write(i, result, walked.place(first + i));
+            for (std::size_t i = 0; i < n; ++i)
+                sink.write(i, result, walked.place(first + i), run);
         });
 }
 

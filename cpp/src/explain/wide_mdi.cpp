@@ -65,8 +65,9 @@ private:
 // The same with standard errors.
 class SpreadRow {
 public:
-    SpreadRow(const SpreadResult& result, std::size_t n_features, const SpreadScale& scale)
-        : result_(result), sink_(1, n_features, scale) {}
+    SpreadRow(const SpreadResult& result, std::size_t n_features, const SpreadScale& scale,
+              const Run& run)
+        : result_(result), run_(run), sink_(1, n_features, scale) {}
 
     void begin(std::size_t row, bool anew) {
         if (anew) sink_.clear(0);
@@ -79,12 +80,13 @@ public:
     }
 
     void end(std::size_t row, bool for_good) {
-        if (for_good) sink_.write(0, result_, row);
+        if (for_good) sink_.write(0, result_, row, run_);
         else sink_.save(0, result_, row);
     }
 
 private:
     SpreadResult result_;
+    const Run& run_;
     SpreadSink sink_;  // of one row
 };
 
@@ -174,7 +176,7 @@ void wide_spread(const PackedForest<Value>& forest, const Rows<Value>& rows,
                  const SpreadScale& scale, const SpreadResult& result, const Run& run,
                  Interrupt& interrupt) {
     run_by_lists(forest, rows, run, interrupt,
-                 [&] { return SpreadRow(result, forest.n_features, scale); });
+                 [&] { return SpreadRow(result, forest.n_features, scale, run); });
 }
 
 #define LOCALMDI_INSTANTIATE(Value)                                                               \

@@ -118,6 +118,23 @@ void equal_trees_have_no_spread() {
     }
 }
 
+// One tree has no standard error, and what cannot be squared none that could be trusted.
+void no_number_without_vectors_either() {
+    Random random(5);
+    const auto x = random_rows<float>(random, 40 * kFeatures);
+    const Rows<float> rows{40, kFeatures, x};
+    const auto check = [&](const Table& table) {
+        const auto forest = table.packed<float>();
+        const Result out = run(forest, rows, Run{1, true});
+        CHECK(same_bits(run(forest, rows, Run{1, false}).error, out.error));
+        return out.error;
+    };
+    for (const double e : check(nearly_equal(1, 0, 0))) CHECK(std::isnan(e));
+    Table huge = nearly_equal(3, 2, 1e-3);
+    for (double& impurity : huge.impurity) impurity *= 1e200;
+    check(huge);
+}
+
 }  // namespace
 
 int main() {
@@ -127,4 +144,5 @@ int main() {
             right_and_the_same_bits<double>(noise, powers_of_two);
         }
     equal_trees_have_no_spread();
+    no_number_without_vectors_either();
 }

@@ -27,7 +27,9 @@
 #include <utility>
 #include <vector>
 
+#include "localmdi/explain/local_mdi.hpp"
 #include "localmdi/explain/sinks.hpp"
+#include "localmdi/support/avx2.hpp"
 #include "localmdi/support/large_vector.hpp"
 #include "localmdi/support/prefetch.hpp"
 
@@ -38,7 +40,9 @@ class SpreadScale {
 public:
     explicit SpreadScale(std::span<const double> tree_weight)
         : tree_weight_(tree_weight),
+          per_weight_(tree_weight.size()),
           total_(std::accumulate(tree_weight.begin(), tree_weight.end(), 0.0)) {
+        std::ranges::transform(tree_weight, per_weight_.begin(), [](double w) { return 1 / w; });
         const auto is_positive = [](double w) { return w > 0; };
         n_trees_ = static_cast<std::size_t>(
             std::count_if(tree_weight.begin(), tree_weight.end(), is_positive));
@@ -65,6 +69,7 @@ public:
     }
 
     double weight(std::size_t tree) const { return tree_weight_[tree]; }
+    double per_weight(std::size_t tree) const { return per_weight_[tree]; }
     double total() const { return total_; }
     bool is_first(std::size_t tree) const { return tree == first_; }  // of those that count
 
@@ -80,6 +85,21 @@ public:
     // tree gives NaN.
     double error(double square_sum) const { return std::sqrt(std::max(square_sum, 0.0) * scale_); }
 
+#ifdef LOCALMDI_AVX2
+    // Both of four entries; all bits of a number are set where it is trusted.
+    __attribute__((target("avx2"))) __m256d is_trusted(__m256d difference, __m256d square) const {
+        const __m256d left = _mm256_mul_pd(difference, _mm256_set1_pd(kTolerance));
+        const __m256d least = _mm256_mul_pd(square, _mm256_set1_pd(least_));
+        const __m256d most = _mm256_set1_pd(std::numeric_limits<double>::max());
+        return _mm256_and_pd(_mm256_cmp_pd(left, least, _CMP_GE_OQ),
+                             _mm256_cmp_pd(square, most, _CMP_LE_OQ));
+    }
+    __attribute__((target("avx2"))) __m256d error(__m256d square_sum) const {
+        const __m256d positive = _mm256_max_pd(_mm256_setzero_pd(), square_sum);  // NaN stays
+        return _mm256_sqrt_pd(_mm256_mul_pd(positive, _mm256_set1_pd(scale_)));
+    }
+#endif
+
     // Whether a value may be the mean itself, as far as rounding can tell.
     bool may_equal(double value, double mean) const {
         return std::abs(value - mean) <= rounding_ * std::abs(value);
@@ -89,6 +109,7 @@ private:
     static constexpr double kTolerance = 1e-9;
 
     std::span<const double> tree_weight_;
+    std::vector<double> per_weight_;  // their reciprocals
     double total_;
     std::size_t n_trees_, first_;
     double scale_, rounding_;
@@ -120,9 +141,8 @@ public:
 
     template <class RowId>
     void add(const TreeImportance& tree, std::span<const RowId> rows) {
-        const double weight = scale_.weight(tree.tree);
-        if (weight == 0) return;  // all its values are 0
-        const double per_weight = 1 / weight;
+        if (scale_.weight(tree.tree) == 0) return;  // all its values are 0
+        const double per_weight = scale_.per_weight(tree.tree);
         if (tree.remainder != 0)
             for (const std::size_t row : rows) residual_[row] += tree.remainder;
         // As in SumSink, either loop gives the same result.
@@ -133,9 +153,8 @@ public:
     // What a row gets in one tree, as in path_lists.hpp.
     template <class List>
     void add_list(const List& list, std::size_t row) {
-        const double weight = scale_.weight(list.tree);
-        if (weight == 0) return;
-        const double per_weight = 1 / weight;
+        if (scale_.weight(list.tree) == 0) return;
+        const double per_weight = scale_.per_weight(list.tree);
         Sums* const sums = row_sums(row);
         residual_[row] += list.left;
         for (std::size_t i = 0; i < list.features.size(); ++i)
@@ -164,11 +183,19 @@ public:
 
     // Writes what becomes of a row's sums to its place in the result; kUncertain where a standard
     // error must be looked at again.
-    void write(std::size_t row, const SpreadResult& to, std::size_t place) const {
-        to.uncertain[place] =
-            write_row(sums_.data() + row * n_features_, to.values + place * n_features_,
-                      to.standard_error + place * n_features_);
+    void write(std::size_t row, const SpreadResult& to, std::size_t place,
+               [[maybe_unused]] const Run& run) const {
+        const Sums* const sums = sums_.data() + row * n_features_;
+        double* const mean = to.values + place * n_features_;
+        double* const error = to.standard_error + place * n_features_;
         to.residual[place] = residual_[row] / scale_.total();
+#ifdef LOCALMDI_AVX2
+        if (run.simd && support::has_avx2()) {
+            to.uncertain[place] = write_row_avx2(sums, mean, error);
+            return;
+        }
+#endif
+        to.uncertain[place] = write_row(sums, 0, mean, error);
     }
 
     static constexpr double kUncertain = -1;
@@ -235,23 +262,48 @@ private:
         for (; f < n_features_; ++f) sums[f].add(values[f], per_weight);
     }
 
-    // Tells whether an entry is uncertain. Without a branch: in wide data no predictor knows which
-    // entries are 0.
-    bool write_row(const Sums* __restrict sums, double* __restrict mean,
-                   double* __restrict standard_error) const {
-        const SpreadScale scale = scale_;
+    // Tells whether an entry from `begin` on is uncertain. Without a branch: in wide data no
+    // predictor knows which entries are 0.
+    bool write_row(const Sums* sums, std::size_t begin, double* mean, double* error) const {
         bool all_trusted = true;
-        for (std::size_t f = 0; f < n_features_; ++f) {
+        for (std::size_t f = begin; f < n_features_; ++f) {
             const auto [sum, square] = sums[f];
-            mean[f] = sum / scale.total();
+            mean[f] = sum / scale_.total();
             const double difference = square - sum * mean[f];
-            const bool trusted = scale.is_trusted(difference, square);
+            const bool trusted = scale_.is_trusted(difference, square);
             all_trusted &= trusted;
-            const double error = scale.error(difference);
-            standard_error[f] = trusted ? error : kUncertain;
+            error[f] = trusted ? scale_.error(difference) : kUncertain;
         }
         return !all_trusted;
     }
+
+#ifdef LOCALMDI_AVX2
+    // The same, four entries at a time: compilers leave roots one by one, for the sake of errno.
+    __attribute__((target("avx2"))) bool write_row_avx2(const Sums* sums, double* mean,
+                                                        double* error) const {
+        const __m256d total = _mm256_set1_pd(scale_.total());
+        __m256d all_trusted = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+        std::size_t f = 0;
+        for (; f + 4 <= n_features_; f += 4) {
+            const __m256d two = _mm256_loadu_pd(&sums[f].sum), next = _mm256_loadu_pd(&sums[f + 2].sum);
+            const __m256d sum = in_order(_mm256_unpacklo_pd(two, next));
+            const __m256d square = in_order(_mm256_unpackhi_pd(two, next));
+            const __m256d quotient = _mm256_div_pd(sum, total);
+            const __m256d difference = _mm256_sub_pd(square, _mm256_mul_pd(sum, quotient));
+            const __m256d trusted = scale_.is_trusted(difference, square);
+            all_trusted = _mm256_and_pd(all_trusted, trusted);
+            _mm256_storeu_pd(mean + f, quotient);
+            _mm256_storeu_pd(error + f, _mm256_blendv_pd(_mm256_set1_pd(kUncertain),
+                                                         scale_.error(difference), trusted));
+        }
+        return write_row(sums, f, mean, error) | (_mm256_movemask_pd(all_trusted) != 0xf);
+    }
+
+    // Unpacking leaves the second and the third of four in each other's place.
+    __attribute__((target("avx2"))) static __m256d in_order(__m256d four) {
+        return _mm256_permute4x64_pd(four, 0b11'01'10'00);
+    }
+#endif
 
     std::size_t n_features_;
     const SpreadScale& scale_;
@@ -295,7 +347,7 @@ public:
         const double weight = scale_.weight(tree.tree);
         if (weight == 0) return;
         const bool first = scale_.is_first(tree.tree);
-        const double per_weight = 1 / weight;
+        const double per_weight = scale_.per_weight(tree.tree);
         for (const std::size_t row : rows)
             for (std::size_t i = begin_[row]; i < begin_[row + 1]; ++i) {
                 Entry& entry = entries_[i];
