@@ -27,8 +27,7 @@ void spread_by_tiles(const PackedForest<Value>& forest, const Rows<Value>& rows,
         forest, walked, {0, forest.n_trees()}, run, interrupt,
         [&](std::size_t, std::size_t n) { return SpreadSink(n, forest.n_features, scale); },
         [&](const SpreadSink& sink, std::size_t first, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i)
-                sink.write(i, result, walked.place(first + i), run);
+            for (std::size_t i = 0; i < n; ++i) sink.write(i, result, walked.place(first + i), run);
         });
 }
 

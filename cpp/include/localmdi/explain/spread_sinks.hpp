@@ -285,7 +285,8 @@ private:
         __m256d all_trusted = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
         std::size_t f = 0;
         for (; f + 4 <= n_features_; f += 4) {
-            const __m256d two = _mm256_loadu_pd(&sums[f].sum), next = _mm256_loadu_pd(&sums[f + 2].sum);
+            const __m256d two = _mm256_loadu_pd(&sums[f].sum),
+                          next = _mm256_loadu_pd(&sums[f + 2].sum);
             const __m256d sum = in_order(_mm256_unpacklo_pd(two, next));
             const __m256d square = in_order(_mm256_unpackhi_pd(two, next));
             const __m256d quotient = _mm256_div_pd(sum, total);
