@@ -17,7 +17,14 @@ def peak_bytes() -> int:
     return int(found[1]) * 1024
 
 
-def measure(script: str, *arguments: object) -> float:
-    """Run a script in a new process, and return the number it prints."""
+def numbers(script: str, *arguments: object) -> list[float]:
+    """Run a script in a new process, and return the numbers it prints."""
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [float(word) for word in printed.split()]
+
+
+def measure(script: str, *arguments: object) -> float:
+    """Run a script in a new process, and return the one number it prints."""
+    (number,) = numbers(script, *arguments)
+    return number

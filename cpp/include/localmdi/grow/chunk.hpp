@@ -36,7 +36,8 @@ public:
         rows_.add(importance, rows);
     }
 
-    // p(t) Δi(s_t, t): one split's part of the tree's global importances (Equation 2).
+    // One split's part of the tree's global importances, p(t) Δi(s_t, t) of Equation 2, times the
+    // weight of the tree: that is divided once, not at every split.
     void add_decrease(std::uint32_t feature, double decrease) {
         tree_feature_[feature] += decrease;
     }
@@ -66,9 +67,12 @@ public:
                 held_out_.data()};
     }
 
-    void finish_tree(double root_impurity, bool keep) {
+    void finish_tree(double root_impurity, double root_weight, bool keep) {
         double total = 0;
-        for (const double importance : tree_feature_) total += importance;
+        for (double& importance : tree_feature_) {
+            if (root_weight > 0) importance /= root_weight;
+            total += importance;
+        }
         double* const square = feature_.data() + n_features_;
         double* const share = square + n_features_;
         for (std::size_t f = 0; f < n_features_; ++f) {

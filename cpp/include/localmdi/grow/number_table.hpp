@@ -26,7 +26,8 @@ namespace localmdi::grow {
 using support::LargeVector;
 
 // Large nodes read the columns; the rows of a small node are better read row by row, because they
-// then stay in the nearest cache whichever feature is drawn.
+// then stay in the nearest cache whichever feature is drawn. A node is large if it has four rows in
+// each cache line of a column, or more rows than stay in that cache.
 template <class Value>
 class TwoOrders {
 public:
@@ -35,6 +36,7 @@ public:
         : columns_(columns),
           n_rows_(n_rows),
           n_features_(n_features),
+          largest_small_(std::min(kMostSmall, kPerLine * n_rows * sizeof(Value) / kLine)),
           by_row_(n_rows * n_features) {
         constexpr std::size_t kTile = 64;
         for (std::size_t begin = 0; begin < n_rows; begin += kTile)
@@ -44,15 +46,15 @@ public:
     }
 
     Entries<Value> entries(std::size_t feature, std::size_t n_in_node) const {
-        if (n_in_node > kSmallNode) return {columns_ + feature * n_rows_, 1};
+        if (n_in_node > largest_small_) return {columns_ + feature * n_rows_, 1};
         return {by_row_.data() + feature, n_features_};
     }
 
 private:
-    static constexpr std::size_t kSmallNode = 1024;
+    static constexpr std::size_t kMostSmall = 1024, kPerLine = 4, kLine = 64;
 
     const Value* columns_;
-    std::size_t n_rows_, n_features_;
+    std::size_t n_rows_, n_features_, largest_small_;
     LargeVector<Value> by_row_;
 };
 

@@ -83,7 +83,7 @@ public:
 #endif
         visit_all();
         branch_.return_to(0);
-        chunk.finish_tree(impurity, keep);
+        chunk.finish_tree(impurity, n_rows_, keep);
     }
 
 private:
@@ -253,7 +253,7 @@ private:
         const auto [first_rows, second_rows] = count_children(rows, middle, at.depth + 1);
         const Child first = child(first_rows), second = child(second_rows);
         const double left = first.weighted_impurity() + second.weighted_impurity();
-        chunk_->add_decrease(feature, (rows.size() * at.impurity - left) / n_rows_);
+        chunk_->add_decrease(feature, rows.size() * at.impurity - left);
         at.feature = feature;
         ++at.depth;
         enter(first, second, at);

@@ -62,7 +62,7 @@ public:
 #endif
         visit_all();
         branch_.return_to(0);
-        chunk.finish_tree(chunk.tree.impurity(0), keep);
+        chunk.finish_tree(chunk.tree.impurity(0), root_weight_, keep);
     }
 
 private:
@@ -156,9 +156,10 @@ private:
             child_impurity_[k] = single ? 0.0 : criterion_.impurity(sums);
             left += sums[0] * child_impurity_[k];
         }
-        const double decrease = (node_sums_[0] * impurity - left) / root_weight_;
+        const double decrease = node_sums_[0] * impurity - left;
         // Without a limit a useless split is a split, even if rounding makes it a bad one.
-        if (rules_.min_impurity_decrease > 0 && decrease < rules_.min_impurity_decrease)
+        if (rules_.min_impurity_decrease > 0 &&
+            decrease / root_weight_ < rules_.min_impurity_decrease)
             return false;
         if (behind.size() > 0) end_here(behind, impurity, node_sums_.data());
         chunk_->add_decrease(split.feature, decrease);
