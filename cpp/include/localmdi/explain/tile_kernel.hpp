@@ -52,6 +52,7 @@ using forest::Edge;
 using forest::is_leaf;
 using forest::kFeatureMask;
 using forest::kSlack;
+using forest::kStays;
 using forest::kUnordered;
 using forest::leaf_number;
 using forest::PackedForest;
@@ -210,9 +211,10 @@ private:
         const double value = values_[f];
         *walk.top++ = {value, value, list, 0, walk.at, f};
         enter<Sink>(f, walk);
-        for (std::size_t k = 0; k < split.edges.size(); ++k) {
-            list = walk.free + list_end_[k];
-            const std::size_t n = list_end_[k + 1] - list_end_[k];
+        // The last child first: so the first one is walked next, and it lies next in memory.
+        for (std::size_t k = split.edges.size(), at = 0; k-- > 0; ++at) {
+            list = walk.free + list_end_[at];
+            const std::size_t n = list_end_[at + 1] - list_end_[at];
             const Edge& edge = split.edges[k];
             if (n == 0) continue;
             if (is_leaf(edge.child)) {
@@ -227,12 +229,16 @@ private:
         return false;
     }
 
-    // Copies the rows of a node to free memory, child by child; list_end_ says where lists end.
+    // Copies the rows of a node to free memory: those that stay, then child by child, the last one
+    // first, because waiting lists are taken from the end. list_end_ says where lists end.
     void sort_rows(const UnorderedSplit& split, const Value* x, const Walk& walk) {
         const RowId* const rows = rows_.data();
+        const auto n_children = static_cast<std::int32_t>(split.edges.size());
         const auto number_by = [&](auto child) {
-            for (std::size_t i = 0; i < walk.n; ++i)
-                child_of_[i] = static_cast<std::uint32_t>(child(split, x[rows[i]]) + 1);
+            for (std::size_t i = 0; i < walk.n; ++i) {
+                const std::int32_t k = child(split, x[rows[i]]);
+                child_of_[i] = static_cast<std::uint32_t>(k == kStays ? 0 : n_children - k);
+            }
         };
         if (split.child_at.empty()) number_by(child_number<Value>);
         else number_by(child_in_table<Value>);
@@ -282,7 +288,7 @@ private:
     const PackedForest<Value>& forest_;
     const double* left_;  // at each leaf; none: nothing is left at any
     std::vector<RowId> rows_;
-    std::vector<std::uint32_t> child_of_;  // of the rows of a split of categories, from 1; 0: none
+    std::vector<std::uint32_t> child_of_;  // of a row: its list, as sort_rows() orders them
     std::vector<std::size_t> list_end_;
     std::vector<double> values_;
     std::vector<std::uint32_t> uses_, path_;
