@@ -91,8 +91,7 @@ public:
         const __m256d left = _mm256_mul_pd(difference, _mm256_set1_pd(kTolerance));
         const __m256d least = _mm256_mul_pd(square, _mm256_set1_pd(least_));
         const __m256d most = _mm256_set1_pd(std::numeric_limits<double>::max());
-        return _mm256_and_pd(_mm256_cmp_pd(left, least, _CMP_GE_OQ),
-                             _mm256_cmp_pd(square, most, _CMP_LE_OQ));
+        return reinterpret_cast<__m256d>((left >= least) & (square <= most));
     }
     __attribute__((target("avx2"))) __m256d error(__m256d square_sum) const {
         const __m256d positive = _mm256_max_pd(_mm256_setzero_pd(), square_sum);  // NaN stays
