@@ -95,7 +95,8 @@ LOCALMDI_MEASURED measured_pack(const Table& table) {
 LOCALMDI_MEASURED measured_records(const std::vector<BinaryTree>& trees, std::int64_t n_features) {
     Interrupt interrupt;
     const std::vector<double> weight(trees.size(), 1.0);
-    if (!pack_drops(trees, n_features, weight, 1, interrupt)) std::abort();
+    PackedForest<float> packed;
+    if (!pack_drops({trees, weight, n_features}, 1, interrupt, packed)) std::abort();
 }
 
 void pack_records() {

@@ -13,7 +13,6 @@
 
 #include "localmdi/forest/binary_tree.hpp"
 #include "localmdi/forest/credits.hpp"
-#include "localmdi/forest/pack_drops.hpp"
 #include "localmdi/forest/subtree_sums.hpp"
 #include "localmdi/forest/validate.hpp"
 #include "module.hpp"
@@ -92,54 +91,6 @@ private:
     Vector<double> weight_, impurity_;
     forest::NodeWriter writer_;
 };
-
-// Where the fields of a node lie in a record, in bytes.
-struct RecordLayout {
-    std::size_t size, left, right, feature, threshold, weight, impurity, missing_goes_left;
-};
-
-template <class T>
-forest::Strided<T> record_field(const Vector<const std::uint8_t>& records, std::size_t size,
-                                std::size_t offset) {
-    require(size % sizeof(T) == 0 && offset + sizeof(T) <= size,
-            "the field must lie in the record");
-    return {reinterpret_cast<const T*>(records.data() + offset),
-            static_cast<std::ptrdiff_t>(size / sizeof(T))};
-}
-
-std::optional<forest::PackedForest<float>> pack_drops(
-    const std::vector<Vector<const std::uint8_t>>& records, const RecordLayout& layout,
-    const std::vector<std::optional<Offsets>>& columns, std::int64_t n_features,
-    Column<double> tree_weight, bool missing, std::size_t n_threads) {
-    require(columns.size() == records.size() && tree_weight.size() == records.size(),
-            "records, columns and tree_weight must have one entry per tree");
-    std::vector<forest::BinaryTree> trees;
-    trees.reserve(records.size());
-    for (std::size_t t = 0; t < records.size(); ++t) {
-        const auto& nodes = records[t];
-        const std::size_t size = layout.size;
-        require(size > 0 && nodes.size() % size == 0, "a tree must be made of whole records");
-        forest::BinaryTree tree{nodes.size() / size,
-                                record_field<std::int64_t>(nodes, size, layout.left),
-                                record_field<std::int64_t>(nodes, size, layout.right),
-                                record_field<std::int64_t>(nodes, size, layout.feature),
-                                record_field<double>(nodes, size, layout.threshold),
-                                record_field<double>(nodes, size, layout.weight),
-                                record_field<double>(nodes, size, layout.impurity),
-                                {},
-                                {}};
-        if (missing)
-            tree.missing_goes_left =
-                record_field<std::uint8_t>(nodes, size, layout.missing_goes_left);
-        if (columns[t]) tree.column = as_span(*columns[t]);
-        trees.push_back(tree);
-    }
-    std::optional<forest::PackedForest<float>> packed;
-    run_kernel([&](Interrupt& interrupt) {
-        packed = forest::pack_drops(trees, n_features, as_span(tree_weight), n_threads, interrupt);
-    });
-    return packed;
-}
 
 using Sums = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using ConstSums = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -260,14 +211,6 @@ void bind_forest(nb::module_& m) {
              "column"_a.noconvert().none(),
              "Copy one tree; ValueError if it does not fit or is no binary tree.")
         .def_prop_ro("n_nodes", &Writer::n_nodes, "Nodes written so far.");
-    nb::class_<RecordLayout>(m, "RecordLayout", "Where the fields of a node lie in a record.")
-        .def(nb::init<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t,
-                      std::size_t, std::size_t>(),
-             nb::kw_only(), "size"_a, "left"_a, "right"_a, "feature"_a, "threshold"_a, "weight"_a,
-             "impurity"_a, "missing_goes_left"_a);
-    m.def("pack_drops", &pack_drops, nb::kw_only(), "records"_a, "layout"_a, "columns"_a,
-          "n_features"_a, "tree_weight"_a, "missing"_a, "n_threads"_a,
-          "Pack the records of binary trees; None if they break a rule of forests.");
     bind_node_sums(m);
 }
 

@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     localmdi::bindings::bind_support(m);
     localmdi::bindings::bind_forest(m);
     localmdi::bindings::bind_explain(m);
+    localmdi::bindings::bind_records(m);
     localmdi::bindings::bind_honest(m);
     localmdi::bindings::bind_grow(m);
     localmdi::bindings::bind_infinite(m);

@@ -165,7 +165,8 @@ def local_mdi(
     measure = options.pop("measure", "drop")
     # The gain needs the distributions of the nodes, which their values are.
     adapted = adapt(model, values=measure == "gain")
-    explainer = explainer_of(adapted, measure, model=model, n_threads=count_threads(n_jobs))
+    n_threads = count_threads(n_jobs)
+    explainer = explainer_of(adapted, measure, model=model, n_threads=n_threads, once=True)
     result = explainer(X, n_jobs=n_jobs, **options)
     if not direction:
         return result
@@ -175,7 +176,7 @@ def local_mdi(
         Packing(adapted.forest),
         reader.read(X),
         rules=reader.rules,
-        n_threads=count_threads(n_jobs),
+        n_threads=n_threads,
         two_classes=_two_classes(model),
     )
     return replace(result, direction=moves, prediction=prediction)

@@ -107,47 +107,6 @@ class NodeWriter:
     def n_nodes(self) -> int:
         """Nodes written so far."""
 
-class RecordLayout:
-    """Where the fields of a node lie in a record."""
-
-    def __init__(
-        self,
-        *,
-        size: int,
-        left: int,
-        right: int,
-        feature: int,
-        threshold: int,
-        weight: int,
-        impurity: int,
-        missing_goes_left: int,
-    ) -> None: ...
-
-def pack_drops(
-    *,
-    records: Sequence[
-        Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-    ],
-    layout: RecordLayout,
-    columns: Sequence[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None
-    ],
-    n_features: int,
-    tree_weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    missing: bool,
-    n_threads: int,
-) -> Packed32 | None:
-    """
-    Pack the records of binary trees; None if they break a rule of forests.
-    """
-
 def edge_drops(
     table: NodeTable,
     level: Annotated[
@@ -464,6 +423,64 @@ class Packed64:
         ],
         n_threads: int,
     ) -> None: ...
+
+class RecordLayout:
+    """Where the fields of a node lie in a record."""
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        left: int,
+        right: int,
+        feature: int,
+        threshold: int,
+        weight: int,
+        impurity: int,
+        missing_goes_left: int,
+    ) -> None: ...
+
+class TreeRecords:
+    """Binary trees as a model keeps them; read in place."""
+
+    def __init__(
+        self,
+        *,
+        records: Sequence[
+            Annotated[
+                NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+            ]
+        ],
+        layout: RecordLayout,
+        columns: Sequence[
+            Annotated[
+                NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+            ]
+            | None
+        ],
+        n_features: int,
+        tree_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        missing: bool,
+    ) -> None: ...
+    def pack(self, n_threads: int) -> Packed32 | None:
+        """
+        Pack them with their drops of impurity; None if they break a rule of forests.
+        """
+
+    def local_mdi(
+        self,
+        rows: Rows32,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> bool:
+        """
+        Fill in what the packed forest would, without keeping it; False if the trees break a rule of forests: the arrays then mean nothing.
+        """
 
 class Measure(enum.Enum):
     """What an edge credits to its split feature."""

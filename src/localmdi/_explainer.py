@@ -115,12 +115,14 @@ class Explainer(PipelineStep):
         measure: Measure,
         note: str | None = None,
         n_threads: int = 1,
+        once: bool = False,
     ) -> None:
         self.forest = forest
         self.measure: Measure = measure
         self._note = note
         self._reader = reader
-        self._packing = Packing(forest, credit_of(forest, measure), n_threads=n_threads)
+        credit = credit_of(forest, measure)
+        self._packing = Packing(forest, credit, n_threads=n_threads, once=once)
         self._output = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -321,12 +323,26 @@ def explainer_of(
     *,
     model: FittedModel | None = None,
     n_threads: int = 1,
+    once: bool = False,
 ) -> Explainer:
-    """Return the explainer of a model that has been read already, packed by several threads."""
+    """Return the explainer of a model that has been read already.
+
+    Parameters
+    ----------
+    adapted : AdaptedModel
+        What was read.
+    measure : {"drop", "gain"}
+        As in `local_mdi`.
+    model : fitted model or None
+        What it was read from, to caution its readers.
+    n_threads, once
+        As in `Packing`.
+    """
     note = None if model is None else caution(model, adapted.forest)
     explainer = Explainer.__new__(Explainer)
+    reader = ModelRows(adapted)
     explainer._set(
-        adapted.forest, ModelRows(adapted), measure=measure, note=note, n_threads=n_threads
+        adapted.forest, reader, measure=measure, note=note, n_threads=n_threads, once=once
     )
     return explainer
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
 from adapters.models import NAMES, cases
+from localmdi._explainer import explainer_of
 from localmdi.adapters import adapt
 from localmdi.adapters.scikit_learn.members import TreeMember
 from localmdi.adapters.scikit_learn.node_records import NodeRecords
@@ -66,6 +67,64 @@ def test_any_order_of_records_and_any_number_of_threads(settings):
         found = lm.local_mdi(model, X, n_jobs=n_jobs)
         assert found.values.tobytes() == expected.values.tobytes()
         assert found.baseline == expected.baseline
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Digits in trees that take several times what is packed at a time."""
+    rows, label = load_digits(return_X_y=True)
+    rows = rows.astype(np.float32)
+    model = ExtraTreesClassifier(300, max_features=1, random_state=0, n_jobs=2).fit(rows, label)
+    assert sum(tree.tree_.node_count for tree in model) * 16 > 2 * 2**22
+    return model, rows, lm.Explainer(model)
+
+
+def is_packed(explainer):
+    return "kernel" in vars(explainer._packing)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_rows", [1, 100, 1797])
+def test_one_call_has_the_same_bits_and_packs_nothing_whole(large, n_rows, n_jobs):
+    model, rows, packed = large
+    once = explainer_of(adapt(model), model=model, n_threads=n_jobs, once=True)
+    found, expected = once(rows[:n_rows], n_jobs=n_jobs), packed(rows[:n_rows])
+    assert is_packed(packed)
+    assert not is_packed(once)
+    assert not is_read(once.forest)
+    assert found.values.tobytes() == expected.values.tobytes()
+    assert found.residual.tobytes() == expected.residual.tobytes()
+    assert found.baseline == expected.baseline
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"standard_error": True}, {"output": "sparse"}, {"out": True}, {"progress": True}],
+    ids=lambda options: next(iter(options)),
+)
+def test_one_call_that_needs_the_whole_packs_it(large, options):
+    model, rows, packed = large
+    once = explainer_of(adapt(model), model=model, once=True)
+    if "out" in options:
+        options = {"out": np.empty(rows.shape)}
+    found, expected = once(rows, **options), packed(rows, **options)
+    assert is_packed(once)
+    for name in ("values", "residual", "standard_error"):
+        one, other = getattr(found, name), getattr(expected, name)
+        if one is not None:
+            one, other = (getattr(array, "data", array) for array in (one, other))
+            assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+def test_a_broken_tree_in_a_later_part_leaves_nothing_written(large):
+    model, rows, _ = large
+    broken = pickle.loads(pickle.dumps(model))
+    broken.estimators_[-1].tree_.__getstate__()["nodes"]["impurity"][0] = np.nan
+    out = np.full(rows.shape, 7.0)
+    for options in ({}, {"out": out}):
+        with pytest.raises(InvalidForestError, match="impurity"):
+            lm.local_mdi(broken, rows, **options)
+    assert (out == 7).all()
 
 
 def test_missing_values_without_reading_the_nodes():
@@ -126,9 +185,11 @@ def test_damaged_records_are_refused_as_in_a_table(field, value):
     assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
     with pytest.raises(InvalidForestError) as straight:
         lm.Explainer(broken)
+    with pytest.raises(InvalidForestError) as once:
+        lm.local_mdi(broken, X)
     with pytest.raises(InvalidForestError) as table:
         lm.as_forest(broken)
-    assert str(straight.value) == str(table.value)
+    assert str(straight.value) == str(once.value) == str(table.value)
 
 
 def test_two_parents_and_an_orphan():

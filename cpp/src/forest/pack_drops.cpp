@@ -141,45 +141,47 @@ void finish_left(PackedForest<float>& out, std::span<const unsigned char> has_le
 
 }  // namespace
 
-std::optional<PackedForest<float>> pack_drops(std::span<const BinaryTree> trees,
-                                              std::int64_t n_features,
-                                              std::span<const double> tree_weight,
-                                              std::size_t n_threads,
-                                              support::Interrupt& interrupt) {
+bool pack_drops(const TreeRecords& records, std::size_t n_threads, support::Interrupt& interrupt,
+                PackedForest<float>& out) {
+    const auto& [trees, tree_weight, n_features] = records;
     if (n_features < 1 || n_features > static_cast<std::int64_t>(kFeatureMask) || trees.empty())
-        return std::nullopt;
-    PackedForest<float> out;
+        return false;
     std::size_t n_splits = 0, n_leaves = 0;
-    for (const BinaryTree& tree : trees) {
-        if (tree.n_nodes % 2 == 0) return std::nullopt;
+    const auto begin_tree = [&] {
         out.trees.push_back(
             {0, static_cast<std::uint32_t>(n_splits), static_cast<std::uint32_t>(n_leaves)});
+    };
+    out.trees.clear();
+    for (const BinaryTree& tree : trees) {
+        if (tree.n_nodes % 2 == 0) return false;
+        begin_tree();
         n_splits += tree.n_nodes / 2;
         n_leaves += tree.n_nodes / 2 + 1;
-        if (n_leaves > kMostPlaces) return std::nullopt;
+        if (n_leaves > kMostPlaces) return false;
     }
+    begin_tree();  // the end
     out.n_features = static_cast<std::size_t>(n_features);
     out.tree_weight.assign(tree_weight.begin(), tree_weight.end());
-    out.trees.push_back(
-        {0, static_cast<std::uint32_t>(n_splits), static_cast<std::uint32_t>(n_leaves)});
+    out.splits.clear();  // so that none are copied to where there is room for more
     out.splits.resize(n_splits);
+    out.left.clear();
     out.left.resize(n_leaves);
 
     std::atomic<bool> is_sound{true};
     std::vector<std::uint32_t> depth(trees.size());
     std::vector<unsigned char> has_left(trees.size());
     support::parallel_for(trees.size(), n_threads, interrupt, [&] {
-        return [&, packer = TreePacker(out, n_features)](std::size_t t) mutable {
+        return [&, packer = TreePacker(out, records.n_features)](std::size_t t) mutable {
             if (!is_sound.load(std::memory_order_relaxed)) return;
-            if (!packer.pack(trees[t], t, tree_weight[t])) is_sound.store(false);
+            if (!packer.pack(records.trees[t], t, records.tree_weight[t])) is_sound.store(false);
             depth[t] = packer.max_depth();
             has_left[t] = packer.something_left();
         };
     });
-    if (!is_sound) return std::nullopt;
+    if (!is_sound) return false;
     out.max_depth = *std::max_element(depth.begin(), depth.end());
     finish_left(out, has_left);
-    return out;
+    return true;
 }
 
 }  // namespace localmdi::forest

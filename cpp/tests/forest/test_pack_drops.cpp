@@ -27,7 +27,9 @@ std::optional<PackedForest<float>> straight(const std::vector<BinaryTree>& trees
                                             const std::vector<double>& weight,
                                             std::size_t n_threads = 1) {
     Interrupt interrupt;
-    return pack_drops(trees, kFeatures, weight, n_threads, interrupt);
+    PackedForest<float> packed;
+    if (!pack_drops({trees, weight, kFeatures}, n_threads, interrupt, packed)) return std::nullopt;
+    return packed;
 }
 
 // The same through the table; nothing if it refuses them.
@@ -73,35 +75,12 @@ bool are_equal(const PackedForest<float>& one, const PackedForest<float>& other)
             std::memcmp(one.splits.data(), other.splits.data(), n * sizeof one.splits[0]) == 0);
 }
 
-// A random tree with n splits; its records in the order in which leaves were split.
-std::vector<Record> grow(std::mt19937_64& random, std::size_t n_splits) {
-    std::uniform_real_distribution<double> number(0, 1);
-    std::vector<Record> nodes{{-1, -1, -2, -2, number(random), 1, 0}};
-    std::vector<std::size_t> leaves{0};
-    for (std::size_t k = 0; k < n_splits; ++k) {
-        std::swap(leaves[random() % leaves.size()], leaves.back());
-        const std::size_t at = leaves.back();
-        leaves.pop_back();
-        const auto first = static_cast<std::int64_t>(nodes.size());
-        nodes[at].left = first + static_cast<std::int64_t>(random() % 2);
-        nodes[at].right = 2 * first + 1 - nodes[at].left;
-        nodes[at].feature = static_cast<std::int64_t>(random() % kFeatures);
-        nodes[at].threshold = number(random) - 0.5;
-        nodes[at].missing_goes_left = random() % 2;
-        for (int child = 0; child < 2; ++child) {
-            leaves.push_back(nodes.size());
-            nodes.push_back({-1, -1, -2, -2, number(random), number(random), 0});
-        }
-    }
-    return nodes;
-}
-
 void equals_the_packed_table() {
     std::mt19937_64 random(1);
     std::vector<std::vector<Record>> records;
     std::vector<double> weight;
     for (std::size_t t = 0; t < 12; ++t) {
-        records.push_back(grow(random, t * t));
+        records.push_back(random_tree(random, t * t, kFeatures));
         weight.push_back(t % 3 ? 1.0 / static_cast<double>(t) : 0.0);
     }
     const std::array<std::int64_t, kFeatures> column{4, 2, 0, 1, 3};
@@ -141,7 +120,7 @@ void garbage_is_refused_as_in_a_table() {
     const std::vector<double> weight{2.0};
     const std::array<std::int64_t, 4> column{0, 1, -9, 3};
     for (int round = 0; round < 4000; ++round) {
-        std::vector<Record> nodes = grow(random, random() % 4);
+        std::vector<Record> nodes = random_tree(random, random() % 4, kFeatures);
         damage(random, nodes);
         if (nodes.empty()) continue;
         BinaryTree tree = tree_of(nodes);
@@ -176,7 +155,7 @@ void what_is_left() {
     std::mt19937_64 random(2);
     std::vector<std::vector<Record>> records;
     for (std::size_t t = 0; t < 3; ++t) {
-        records.push_back(grow(random, 8));
+        records.push_back(random_tree(random, 8, kFeatures));
         for (Record& node : records.back())
             if (node.left < 0) node.impurity = 0;
     }

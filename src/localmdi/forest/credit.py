@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,6 +64,18 @@ class Credit:
         """Return the forest in the form that the kernels walk, with these credits."""
         return pack_table(forest, self.amount, remainder=self.remainder)
 
+    def explain_once(
+        self,
+        forest: Forest,
+        rows: Any,
+        *,
+        values: FloatArray,
+        residual: FloatArray,
+        n_threads: int,
+    ) -> bool:
+        """Fill in what the packed form would, if that need not be kept for it; False: it must."""
+        return False
+
 
 class _DeferredDrop(Credit):
     """The drop in a forest whose nodes are still in the model: they are packed from there."""
@@ -95,6 +107,19 @@ class _DeferredDrop(Credit):
         )
         # The table says what is wrong, or has more ways to read a tree.
         return super().pack(forest, n_threads) if packed is None else packed
+
+    def explain_once(
+        self,
+        forest: Forest,
+        rows: Any,
+        *,
+        values: FloatArray,
+        residual: FloatArray,
+        n_threads: int,
+    ) -> bool:
+        return self._source.explain_drops(
+            rows, forest.tree_weight, values=values, residual=residual, n_threads=n_threads
+        )
 
 
 def pack_table(

@@ -15,7 +15,7 @@ from localmdi.forest.invariants import check_header, check_statistics, freeze
 from localmdi.forest.schema import STRUCTURE
 
 if TYPE_CHECKING:
-    from localmdi._core import Packed32
+    from localmdi._core import Packed32, Rows32
     from localmdi.typing import AnyArray, FloatArray
 
 __all__ = ["NodeSource", "defer_forest"]
@@ -34,6 +34,20 @@ class NodeSource(Protocol):
         self, tree_weight: FloatArray, *, n_features: int, n_threads: int
     ) -> Packed32 | None:
         """Return the packed form with the drops of impurity, checked; None if a rule is broken."""
+
+    def explain_drops(
+        self,
+        rows: Rows32,
+        tree_weight: FloatArray,
+        *,
+        values: FloatArray,
+        residual: FloatArray,
+        n_threads: int,
+    ) -> bool:
+        """Fill in what the packed form would, which is not kept; False if there can be none.
+
+        The arrays then mean nothing.
+        """
 
     def root_impurity(self) -> FloatArray:
         """Return the impurity of each tree's root."""

@@ -50,12 +50,31 @@ class Packing:
         What the kernels add up; None: they only route.
     n_threads : int
         Number of threads to pack with, where trees can be packed side by side.
+    once : bool
+        Whether it serves a single call. What that can do without is then not packed.
     """
 
-    def __init__(self, forest: Forest, credit: Credit | None = None, *, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        forest: Forest,
+        credit: Credit | None = None,
+        *,
+        n_threads: int = 1,
+        once: bool = False,
+    ) -> None:
         self.forest = forest
         self._credit = credit
-        self.kernel = pack_table(forest) if credit is None else credit.pack(forest, n_threads)
+        self._n_threads = n_threads
+        self._once = once
+        if not once:
+            _ = self.kernel  # now: what it is made from may change
+
+    @cached_property
+    def kernel(self) -> _core.Packed32 | _core.Packed64:
+        """The packed form itself."""
+        if self._credit is None:
+            return pack_table(self.forest)
+        return self._credit.pack(self.forest, self._n_threads)
 
     @property
     def credit(self) -> Credit:
@@ -138,6 +157,42 @@ class Packing:
         indices = batch.indices.astype(np.int64, copy=False)
         indptr = batch.indptr.astype(np.int64, copy=False)
         return kind(batch.data, indices, indptr, batch.shape[1])
+
+    def local_mdi(
+        self,
+        batch: Any,
+        *,
+        values: FloatArray,
+        residual: FloatArray,
+        standard_error: FloatArray | None,
+        n_threads: int,
+        is_all: bool,
+    ) -> None:
+        """Fill in the importances of a batch.
+
+        Parameters
+        ----------
+        batch
+            The rows, checked.
+        values, residual, standard_error
+            Where to write.
+        n_threads : int
+            Number of threads.
+        is_all : bool
+            Whether there is no other batch, and nobody sees what is written if the trees turn out
+            to be broken.
+        """
+        rows = self.rows(batch)
+        if (
+            self._once
+            and is_all
+            and standard_error is None
+            and self.credit.explain_once(
+                self.forest, rows, values=values, residual=residual, n_threads=n_threads
+            )
+        ):
+            return
+        self.kernel.local_mdi(rows, values, residual, standard_error, n_threads)
 
     def tree_blocks(self, n_rows: int, *, max_trees: int | None = None) -> Iterator[slice]:
         """Yield ranges of trees for which a (rows × trees) table is small."""

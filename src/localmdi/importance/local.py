@@ -79,12 +79,13 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
         for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
             view = values[start:stop]
             part = view if request.out is None else _for_kernels(view)
-            packing.kernel.local_mdi(
-                packing.rows(batch),
-                part,
-                residual[start:stop],
-                None if error is None else error[start:stop],
-                request.n_threads,
+            packing.local_mdi(
+                batch,
+                values=part,
+                residual=residual[start:stop],
+                standard_error=None if error is None else error[start:stop],
+                n_threads=request.n_threads,
+                is_all=request.out is None and stop - start == shape[0],
             )
             if part is not view:
                 view[...] = part

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "localmdi/forest/binary_tree.hpp"
@@ -11,13 +10,23 @@
 
 namespace localmdi::forest {
 
-// What pack() gives for the table of these trees and the drops of their impurities, to the last
-// bit. The contents of the trees are not trusted: they are checked as they are read, by the rules
-// of validate() and those of the statistics. Nothing if one is broken, or if there are too many
-// nodes or features; the table then says which (NodeWriter, validate()).
-std::optional<PackedForest<float>> pack_drops(std::span<const BinaryTree> trees,
-                                              std::int64_t n_features,
-                                              std::span<const double> tree_weight,
-                                              std::size_t n_threads, support::Interrupt& interrupt);
+// Trees as a model keeps them, and what each of them weighs.
+struct TreeRecords {
+    std::span<const BinaryTree> trees;
+    std::span<const double> tree_weight;
+    std::int64_t n_features;
+
+    TreeRecords part(std::size_t first, std::size_t n) const {
+        return {trees.subspan(first, n), tree_weight.subspan(first, n), n_features};
+    }
+};
+
+// Packs what pack() gives for the table of these trees and the drops of their impurities, to the
+// last bit, into `out`, whose memory is used again. The contents of the trees are not trusted: they
+// are checked as they are read, by the rules of validate() and those of the statistics. False if
+// one is broken, or if there are too many nodes or features: `out` is then not to be used, and the
+// table says what is wrong (NodeWriter, validate()).
+bool pack_drops(const TreeRecords& records, std::size_t n_threads, support::Interrupt& interrupt,
+                PackedForest<float>& out);
 
 }  // namespace localmdi::forest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._core import NodeWriter, Packed32, RecordLayout, pack_drops
+from localmdi._core import NodeWriter, Packed32, RecordLayout, Rows32, TreeRecords
 from localmdi.exceptions import InvalidForestError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -56,6 +56,24 @@ class NodeRecords:
         self, tree_weight: FloatArray, *, n_features: int, n_threads: int
     ) -> Packed32 | None:
         """Return the packed form; None if the trees keep no records, or these break a rule."""
+        records = self._in_place(tree_weight, n_features=n_features)
+        return None if records is None else records.pack(n_threads)
+
+    def explain_drops(
+        self,
+        rows: Rows32,
+        tree_weight: FloatArray,
+        *,
+        values: FloatArray,
+        residual: FloatArray,
+        n_threads: int,
+    ) -> bool:
+        """Fill in what the packed form would; False if there can be none."""
+        records = self._in_place(tree_weight, n_features=values.shape[1])
+        return records is not None and records.local_mdi(rows, values, residual, n_threads)
+
+    def _in_place(self, tree_weight: FloatArray, *, n_features: int) -> TreeRecords | None:
+        """Return the trees for the kernels that read their records; None if they keep none."""
         records = [_records(member.tree) for member in self._trees]
         known = [nodes for nodes in records if nodes is not None]
         if len(known) < len(records):
@@ -63,14 +81,13 @@ class NodeRecords:
         layout = _layout(known[0].dtype)
         if layout is None or any(nodes.dtype != known[0].dtype for nodes in known):
             return None
-        return pack_drops(
+        return TreeRecords(
             records=[nodes.view(np.uint8) for nodes in known],
             layout=layout,
             columns=[member.columns for member in self._trees],
             n_features=n_features,
             tree_weight=tree_weight,
             missing=self.routes_missing,
-            n_threads=n_threads,
         )
 
 
