@@ -51,7 +51,12 @@ def _version(name: str) -> str:
 
 
 def _processor() -> str:
+    """Return its name, and the family and model: virtual machines hide the rest of a name."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0]} ({len(names)} visible)" if names else platform.processor()
+    pairs = [line.partition(":") for line in info.read_text().splitlines()] if info.exists() else []
+    found = {name.strip(): value.strip() for name, _, value in pairs}
+    if "model name" not in found:
+        return platform.processor()
+    n_visible = sum(name.strip() == "model name" for name, _, _ in pairs)
+    which = f"family {found.get('cpu family', '?')}, model {found.get('model', '?')}"
+    return f"{found['model name']} ({which}; {n_visible} visible)"

@@ -14,6 +14,7 @@
 #include "forest/binary_records.hpp"
 #include "forest/random_forest.hpp"
 #include "localmdi/explain/local_mdi.hpp"
+#include "localmdi/explain/once.hpp"
 #include "localmdi/explain/paths.hpp"
 #include "localmdi/forest/pack_drops.hpp"
 #include "localmdi/forest/validate.hpp"
@@ -92,15 +93,22 @@ LOCALMDI_MEASURED measured_pack(const Table& table) {
         std::abort();
 }
 
-LOCALMDI_MEASURED measured_records(const std::vector<BinaryTree>& trees, std::int64_t n_features) {
+LOCALMDI_MEASURED measured_records(const TreeRecords& records) {
     Interrupt interrupt;
-    const std::vector<double> weight(trees.size(), 1.0);
     PackedForest<float> packed;
-    if (!pack_drops({trees, weight, n_features}, 1, interrupt, packed)) std::abort();
+    if (!pack_drops(records, 1, interrupt, packed)) std::abort();
 }
 
-void pack_records() {
-    const Table table = make_table({40, 300, 0});
+// Part by part, each as small as it may be.
+LOCALMDI_MEASURED measured_once(const TreeRecords& records, const Rows<float>& rows, Results& out) {
+    Interrupt interrupt;
+    if (!local_mdi_once(records, rows, out.values.data(), out.residual.data(), Run{}, interrupt, 0))
+        std::abort();
+}
+
+template <class Use>
+void with_records(std::size_t n_trees, Use use) {
+    const Table table = make_table({n_trees, 300, 0});
     std::vector<std::vector<Record>> records;
     for (std::size_t t = 0; t < table.tree_weight.size(); ++t) {
         auto& nodes = records.emplace_back();
@@ -116,7 +124,20 @@ void pack_records() {
     }
     std::vector<BinaryTree> trees;
     for (const auto& nodes : records) trees.push_back(tree_of(nodes));
-    measured_records(trees, table.n_features);
+    const std::vector<double> weight(trees.size(), 1.0);
+    use(TreeRecords{trees, weight, table.n_features});
+}
+
+void explain_once() {
+    constexpr std::size_t n = 1000, p = 16;
+    Random random(5);
+    const auto x = random_rows<float>(random, n * p);
+    Results out;
+    out.values.resize(n * p);
+    out.residual.resize(n);
+    with_records(100, [&](const TreeRecords& records) {
+        measured_once(records, Rows<float>{n, p, x}, out);
+    });
 }
 
 // Growing
@@ -187,7 +208,8 @@ const std::vector<std::pair<std::string, std::function<void()>>> kWorkloads{
     {"sorted", [] { explain({64, 600, 16384}); }},
     {"wide", [] { explain({40, 60, 600, false, 1000}); }},
     {"pack", [] { measured_pack(make_table({40, 300, 0, true})); }},
-    {"records", pack_records},
+    {"records", [] { with_records(40, measured_records); }},
+    {"once", explain_once},
     {"grow", [] { grow_trees(600, 17, 1); }},
     {"grow_numbers", [] { grow_trees(3000, 100000, 1); }},
     {"grow_best", [] { grow_trees(600, 17, 8); }},

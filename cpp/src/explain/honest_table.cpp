@@ -99,8 +99,8 @@ void HonestTrees::add_climb(const Climb& climb, std::size_t column, std::size_t 
     sums.baseline[row] += tree_weight * below;
 }
 
-// climb_table for the listed rows from begin on: those of one leaf share its climb, and the values
-// of rows further down the list, which lie anywhere, are asked for.
+// climb_table for the listed rows from begin on: those of one leaf share its climb, and what is
+// added up for rows further down the list, which lie anywhere, is asked for.
 void HonestTrees::climb_together(std::size_t tree, const RoutedRows& rows, std::size_t begin,
                                  std::size_t end, double tree_weight,
                                  const HonestSums& sums) const {
@@ -115,6 +115,10 @@ void HonestTrees::climb_together(std::size_t tree, const RoutedRows& rows, std::
         if (i + kAhead < end) {
             const std::size_t later = rows.listed[i + kAhead];
             LOCALMDI_PREFETCH(sums.weight + later);
+            if (rules_.measure == Measure::drop) {
+                LOCALMDI_PREFETCH(sums.residual + later);
+                LOCALMDI_PREFETCH(sums.baseline + later);
+            }
             LOCALMDI_PREFETCH(rows.responses.column.data() + later);
             for (std::size_t f = 0; f < n_asked; f += kLine)
                 LOCALMDI_PREFETCH(sums.values + later * n_features + f);
