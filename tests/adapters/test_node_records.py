@@ -182,7 +182,7 @@ def test_damaged_records_are_refused_as_in_a_table(field, value):
     broken = damage(model, field, value)
     members = [TreeMember(broken.tree_, 1.0, 1.0)]
     source = NodeRecords(members, missing=True)
-    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
+    assert source.records(np.ones(1), n_features=6).pack(1) is None
     with pytest.raises(InvalidForestError) as straight:
         lm.Explainer(broken)
     with pytest.raises(InvalidForestError) as once:
@@ -221,7 +221,7 @@ def test_trees_without_records_go_through_the_table():
 
     tree = DecisionTreeClassifier(random_state=0).fit(X, Y).tree_
     source = NodeRecords([TreeMember(Wrapped(tree), 1.0, 1.0)], missing=True)
-    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
+    assert source.records(np.ones(1), n_features=6) is None
     np.testing.assert_array_equal(source.columns()["impurity"], tree.impurity)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -64,17 +64,9 @@ class Credit:
         """Return the forest in the form that the kernels walk, with these credits."""
         return pack_table(forest, self.amount, remainder=self.remainder)
 
-    def explain_once(
-        self,
-        forest: Forest,
-        rows: Any,
-        *,
-        values: FloatArray,
-        residual: FloatArray,
-        n_threads: int,
-    ) -> bool:
-        """Fill in what the packed form would, if that need not be kept for it; False: it must."""
-        return False
+    def records(self, forest: Forest) -> _core.TreeRecords | None:
+        """Return the trees where a model keeps them, if kernels can take the amounts from there."""
+        return None
 
 
 class _DeferredDrop(Credit):
@@ -102,24 +94,13 @@ class _DeferredDrop(Credit):
         return self._source.root_impurity()
 
     def pack(self, forest: Forest, n_threads: int) -> _core.Packed32 | _core.Packed64:
-        packed = self._source.pack_drops(
-            forest.tree_weight, n_features=forest.n_features, n_threads=n_threads
-        )
+        records = self.records(forest)
+        packed = None if records is None else records.pack(n_threads)
         # The table says what is wrong, or has more ways to read a tree.
         return super().pack(forest, n_threads) if packed is None else packed
 
-    def explain_once(
-        self,
-        forest: Forest,
-        rows: Any,
-        *,
-        values: FloatArray,
-        residual: FloatArray,
-        n_threads: int,
-    ) -> bool:
-        return self._source.explain_drops(
-            rows, forest.tree_weight, values=values, residual=residual, n_threads=n_threads
-        )
+    def records(self, forest: Forest) -> _core.TreeRecords | None:
+        return self._source.records(forest.tree_weight, n_features=forest.n_features)
 
 
 def pack_table(

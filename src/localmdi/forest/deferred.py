@@ -15,7 +15,7 @@ from localmdi.forest.invariants import check_header, check_statistics, freeze
 from localmdi.forest.schema import STRUCTURE
 
 if TYPE_CHECKING:
-    from localmdi._core import Packed32, Rows32
+    from localmdi._core import TreeRecords
     from localmdi.typing import AnyArray, FloatArray
 
 __all__ = ["NodeSource", "defer_forest"]
@@ -30,24 +30,8 @@ class NodeSource(Protocol):
     def columns(self) -> dict[str, Any]:
         """Return the fields of the nodes: the vectors of the trees, weights and impurities."""
 
-    def pack_drops(
-        self, tree_weight: FloatArray, *, n_features: int, n_threads: int
-    ) -> Packed32 | None:
-        """Return the packed form with the drops of impurity, checked; None if a rule is broken."""
-
-    def explain_drops(
-        self,
-        rows: Rows32,
-        tree_weight: FloatArray,
-        *,
-        values: FloatArray,
-        residual: FloatArray,
-        n_threads: int,
-    ) -> bool:
-        """Fill in what the packed form would, which is not kept; False if there can be none.
-
-        The arrays then mean nothing.
-        """
+    def records(self, tree_weight: FloatArray, *, n_features: int) -> TreeRecords | None:
+        """Return the trees for kernels that read them in place; None if they cannot be read so."""
 
     def root_impurity(self) -> FloatArray:
         """Return the impurity of each tree's root."""

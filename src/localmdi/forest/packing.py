@@ -183,16 +183,11 @@ class Packing:
             to be broken.
         """
         rows = self.rows(batch)
-        if (
-            self._once
-            and is_all
-            and standard_error is None
-            and self.credit.explain_once(
-                self.forest, rows, values=values, residual=residual, n_threads=n_threads
-            )
-        ):
-            return
-        self.kernel.local_mdi(rows, values, residual, standard_error, n_threads)
+        alone = self._once and is_all and standard_error is None
+        records = self.credit.records(self.forest) if alone else None
+        # Packing tells what is wrong with broken trees.
+        if records is None or not records.local_mdi(rows, values, residual, n_threads):
+            self.kernel.local_mdi(rows, values, residual, standard_error, n_threads)
 
     def tree_blocks(self, n_rows: int, *, max_trees: int | None = None) -> Iterator[slice]:
         """Yield ranges of trees for which a (rows × trees) table is small."""

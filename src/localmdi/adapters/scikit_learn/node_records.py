@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._core import NodeWriter, Packed32, RecordLayout, Rows32, TreeRecords
+from localmdi._core import NodeWriter, RecordLayout, TreeRecords
 from localmdi.exceptions import InvalidForestError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -52,27 +52,7 @@ class NodeRecords:
         """Return the impurity of each tree's root."""
         return np.array([member.tree.impurity[0] for member in self._trees])
 
-    def pack_drops(
-        self, tree_weight: FloatArray, *, n_features: int, n_threads: int
-    ) -> Packed32 | None:
-        """Return the packed form; None if the trees keep no records, or these break a rule."""
-        records = self._in_place(tree_weight, n_features=n_features)
-        return None if records is None else records.pack(n_threads)
-
-    def explain_drops(
-        self,
-        rows: Rows32,
-        tree_weight: FloatArray,
-        *,
-        values: FloatArray,
-        residual: FloatArray,
-        n_threads: int,
-    ) -> bool:
-        """Fill in what the packed form would; False if there can be none."""
-        records = self._in_place(tree_weight, n_features=values.shape[1])
-        return records is not None and records.local_mdi(rows, values, residual, n_threads)
-
-    def _in_place(self, tree_weight: FloatArray, *, n_features: int) -> TreeRecords | None:
+    def records(self, tree_weight: FloatArray, *, n_features: int) -> TreeRecords | None:
         """Return the trees for the kernels that read their records; None if they keep none."""
         records = [_records(member.tree) for member in self._trees]
         known = [nodes for nodes in records if nodes is not None]
