@@ -31,13 +31,13 @@ STEP = 2.0
 # (axis, shape) → why the cost differs from that of the shape before.
 REASONS = {
     ("rows", "10"): "what a call costs whatever it holds is shared by ten rows",
-    ("rows", "100"): "likewise; nodes are read once for a tile of rows, not once for a row",
-    ("rows", "1,000"): "likewise",
+    ("rows", "100"): "nodes are read once for a tile of rows, not once for a row",
+    ("rows", "1,000"): "what a call costs, and reading the nodes, is shared by more rows",
     ("trees", "10"): "what a row costs whatever the trees, a cell for each feature, is shared",
-    ("trees", "100"): "likewise",
+    ("trees", "100"): "what a row costs whatever the trees is shared by more of them",
     ("chain", "1,000"): "what a call costs is shared by more levels",
     ("features", "1,000"): "a row's cells, 8 kB, are new memory and serve few levels",
-    ("features", "20,000"): "likewise, 160 kB; what a split reads and adds to misses the caches",
+    ("features", "20,000"): "a row's cells, 160 kB, are new memory; splits miss the caches",
     ("splits", "multiway"): "a split into 16 parts stands for four into two, and reads a list",
 }
 # Shapes without an order are compared with the first.
