@@ -46,7 +46,11 @@ def browser():
 
 
 def open_offline(browser, path, complaints, *, address="", width=1280, **options):
-    """Open a file; note every error, and every request for anything else."""
+    """Open a file; note every error, and every request for anything else.
+
+    The page forbids eval, which `wait_for_function` needs unless its condition already holds: wait
+    for locators instead.
+    """
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
     context.set_offline(True)
     page = context.new_page()

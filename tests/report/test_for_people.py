@@ -62,7 +62,7 @@ def test_every_row_of_every_feature_is_a_dot(page, result):
 
 def test_a_row_has_one_number_everywhere(page):
     page.evaluate("openRow(7)")
-    page.wait_for_function("document.querySelector('#detail h3').textContent === 'Row 107'")
+    page.locator("#detail h3", has_text=re.compile("^Row 107$")).wait_for()
     assert page.evaluate("location.hash") == "#row-107"
     links = page.locator(".negative-values a").evaluate_all(
         "all => all.map((one) => [one.getAttribute('href'), one.textContent])"
@@ -77,7 +77,7 @@ def test_an_unknown_row_says_so(page):
     notice.wait_for()
     assert "Row 5 is not on this page" in notice.inner_text()
     page.evaluate("openRow(0)")
-    page.wait_for_function("document.querySelectorAll('#detail [role=alert]').length === 0")
+    notice.wait_for(state="detached")
 
 
 def test_no_row_found_is_said(page):

@@ -218,7 +218,7 @@ def test_rows_like_a_row(page, result, target):
     for name in re.findall(r"(\w+) = ", text):
         assert result.data[name].iloc[row] != result.data[name].iloc[10]
     first.locator("a").click()
-    page.wait_for_function(f"document.querySelector('#detail h3').textContent === 'Row {row}'")
+    page.locator("#detail h3", has_text=re.compile(f"^Row {row}$")).wait_for()
 
 
 def test_uncertain_rows_are_listed_and_linked(page, result):
@@ -226,7 +226,7 @@ def test_uncertain_rows_are_listed_and_linked(page, result):
     links = page.locator(".uncertain-rows a")
     assert links.all_inner_texts() == [f"Row {row}" for row in most]
     links.nth(1).click()
-    page.wait_for_function(f"document.querySelector('#detail h3').textContent === 'Row {most[1]}'")
+    page.locator("#detail h3", has_text=re.compile(f"^Row {most[1]}$")).wait_for()
 
 
 def test_the_least_sure_are_listed_where_nothing_is_left(tmp_path):
