@@ -97,6 +97,25 @@ def test_one_call_has_the_same_bits_and_packs_nothing_whole(large, n_rows, n_job
     assert found.baseline == expected.baseline
 
 
+def test_one_call_packs_with_all_its_threads_even_for_one_row(large, monkeypatch):
+    model, rows, _ = large
+    asked = []
+
+    class Records:
+        """Takes note of the threads, and leaves the work to the table."""
+
+        def local_mdi(self, rows, values, residual, n_threads):
+            asked.append(n_threads)
+            return False
+
+        def pack(self, n_threads):
+            asked.append(n_threads)
+
+    monkeypatch.setattr(NodeRecords, "records", lambda self, weight, *, n_features: Records())
+    lm.local_mdi(model, rows[:1], n_jobs=2)
+    assert asked == [2, 2]
+
+
 @pytest.mark.parametrize(
     "options",
     [{"standard_error": True}, {"output": "sparse"}, {"out": True}, {"progress": True}],

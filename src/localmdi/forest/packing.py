@@ -185,8 +185,8 @@ class Packing:
         rows = self.rows(batch)
         alone = self._once and is_all and standard_error is None
         records = self.credit.records(self.forest) if alone else None
-        # Packing tells what is wrong with broken trees.
-        if records is None or not records.local_mdi(rows, values, residual, n_threads):
+        # One row has work for one thread, its trees for all. Packing says what is wrong with them.
+        if records is None or not records.local_mdi(rows, values, residual, self._n_threads):
             self.kernel.local_mdi(rows, values, residual, standard_error, n_threads)
 
     def tree_blocks(self, n_rows: int, *, max_trees: int | None = None) -> Iterator[slice]:
