@@ -107,43 +107,45 @@ import localmdi as lm
 from benchmarks.memory import peak_bytes
 with open(sys.argv[1], "rb") as file:
     model, X = pickle.load(file)
-for call in (lm.local_mdi, lambda model, X: lm.Explainer(model)(X)):
-    call(model.estimators_[0], X)  # loads what a first call loads
-clock, memory = [time.thread_time()], [peak_bytes()]
-
-def mark():
-    clock.append(time.thread_time())
-    memory.append(peak_bytes())
-
-lm.local_mdi(model, X)
-mark()
-explainer = lm.Explainer(model)
-mark()
+lm.local_mdi(model.estimators_[0], X)  # loads what a first call loads
+lm.Explainer(model.estimators_[0])(X)
+keeps = sys.argv[2] == "Explainer"
+before, start = peak_bytes(), time.thread_time()
+if keeps:
+    explainer = lm.Explainer(model)
+else:
+    lm.local_mdi(model, X)
+seconds, memory = time.thread_time() - start, peak_bytes() - before
+if not keeps:
+    explainer = lm.Explainer(model)
+start = time.thread_time()
 explainer(X)
-mark()
-once, packing, explaining = (after - before for before, after in zip(clock, clock[1:]))
-print(once / explaining - 1, packing / explaining)
-print((memory[1] - memory[0]) / 2**20, (memory[2] - memory[1]) / 2**20)
+explaining = time.thread_time() - start
+print(seconds / explaining - (0 if keeps else 1), memory / 2**20)
 """
 
 
 def fresh_processes(model: Any, X: Any, *, n_processes: int = 8) -> str:
-    """Line 4 again, where no memory has been touched: what a program pays that explains once.
+    """Line 4 again, where no memory has been touched: each process makes one of the two calls.
 
-    The processes come in the order in which they ran. A virtual machine that returns unused memory
-    to its host (free page reporting) must first get it again: up to 3 ms a MB instead of 0.1,
-    whatever it is wanted for. Some processes pay for that, others get what these have freed. A call
-    of `local_mdi` wants little; an `Explainer`, which keeps the packed trees, wants room for all.
+    `Explainer(model)` reads, checks and packs, and keeps the packed trees. `local_mdi` does the
+    same some trees at a time, and explains; what it takes besides explaining is printed. The two
+    kinds of processes take turns, and come in the order in which they ran: a virtual machine that
+    returns unused memory to its host (free page reporting) must first get it again, up to 3 ms a MB
+    instead of 0.1. Some processes pay for that, others get what these have freed.
     """
+    calls = ("Explainer", "local_mdi")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pickle"
         path.write_bytes(pickle.dumps((model, X)))
-        found = [numbers(_FRESH, path) for _ in range(n_processes)]
-    once, packing, once_memory, memory = zip(*found, strict=True)
+        found = [[numbers(_FRESH, path, call) for call in calls] for _ in range(n_processes)]
+    lines = []
+    for call, turns in zip(calls, zip(*found, strict=True), strict=True):
+        ratios, memory = zip(*turns, strict=True)
+        lines.append(f"{call} {_line(ratios)} ({max(memory):.0f} MB)")
     return (
-        f"In {n_processes} fresh processes, over explaining: what local_mdi takes besides it "
-        f"{_line(once)} (bar: 0.7; {max(once_memory):.0f} MB), Explainer(model) {_line(packing)} "
-        f"({max(memory):.0f} MB more)"
+        f"The same ratio in {n_processes} fresh processes each (bar: 0.7), of local_mdi what it "
+        f"takes besides explaining: {'; '.join(lines)}"
     )
 
 
