@@ -163,8 +163,7 @@ void grow_trees(std::size_t n, std::size_t n_levels, std::size_t k, bool honest 
     }
     const std::vector<std::uint8_t> none(p, 0);
     const std::vector<double> weight(n, 1.0);
-    std::vector<double> values(n * p), residual(n), feature(3 * p), root(2);
-    std::vector<double> held_out(n), baseline(n), prior(1);
+    std::vector<double> values(n * p), residual(n), feature(3 * p), root(2), held_out(n);
     growing::GrowRules rules;
     rules.max_features = k;
     rules.honest = honest;
@@ -172,7 +171,7 @@ void grow_trees(std::size_t n, std::size_t n_levels, std::size_t k, bool honest 
     measured_grow({n, p, columns, none, none, weight}, {Criterion::entropy, n_classes, label, {}},
                   rules,
                   {values.data(), nullptr, residual.data(), f, f + p, f + 2 * p, root.data(),
-                   nullptr, held_out.data(), baseline.data(), prior.data()});
+                   nullptr, held_out.data()});
 }
 
 // The infinite forest

@@ -91,20 +91,18 @@ struct SumsArg {
     Sums chunk_squares, out_of_bag;
     Vector<double> residual, root;
     Matrix<double> feature;
-    Sums honest;  // per row: number of trees that it was held out of, and its baseline
-    std::optional<Vector<double>> prior;
+    std::optional<Vector<double>> held_out;  // honest values only
 
     SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_,
-            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_, Sums honest_,
-            std::optional<Vector<double>> prior_)
+            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_,
+            std::optional<Vector<double>> held_out_)
         : values(std::move(values_)),
           chunk_squares(std::move(chunk_squares_)),
           out_of_bag(std::move(out_of_bag_)),
           residual(std::move(residual_)),
           root(std::move(root_)),
           feature(std::move(feature_)),
-          honest(std::move(honest_)),
-          prior(std::move(prior_)) {
+          held_out(std::move(held_out_)) {
         const std::size_t n = values.shape(0), p = values.shape(1);
         require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p &&
                     root.size() == 2,
@@ -112,10 +110,7 @@ struct SumsArg {
         require(!chunk_squares || (chunk_squares->shape(0) == n && chunk_squares->shape(1) == p),
                 "chunk_squares must have the shape of values");
         require(!out_of_bag || out_of_bag->shape(0) == n, "out_of_bag must have one line per row");
-        require(
-            honest.has_value() == prior.has_value() &&
-                (!honest || (honest->shape(0) == 2 && honest->shape(1) == n && prior->size() == 1)),
-            "honest must have two lines of one entry per row, and prior one entry");
+        require(!held_out || held_out->size() == n, "held_out must have one entry per row");
     }
 
     grow::GrowSums view() const {
@@ -129,9 +124,7 @@ struct SumsArg {
                 f + 2 * p,
                 root.data(),
                 out_of_bag ? out_of_bag->data() : nullptr,
-                honest ? honest->data() : nullptr,
-                honest ? honest->data() + honest->shape(1) : nullptr,
-                prior ? prior->data() : nullptr};
+                held_out ? held_out->data() : nullptr};
     }
 };
 
@@ -144,8 +137,8 @@ void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& ru
     require(!sums.out_of_bag || sums.out_of_bag->shape(1) == target.view.n_values + 1,
             "out_of_bag must have a column per value and one more");
     require(!rules.balance_draws || target.label, "balance_draws must not be set without classes");
-    require(rules.honest == sums.honest.has_value() && (!rules.honest || rules.n_draws == 0),
-            "honest values need their sums, and no bootstrap");
+    require(rules.honest == sums.held_out.has_value() && (!rules.honest || rules.n_draws == 0),
+            "honest values need held_out, and no bootstrap");
     require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
     run_kernel([&](Interrupt& interrupt) {
         grow::grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
@@ -193,7 +186,6 @@ void bind_rules(nb::module_& m) {
         .def_rw("n_draws", &GrowRules::n_draws)
         .def_rw("balance_draws", &GrowRules::balance_draws)
         .def_rw("honest", &GrowRules::honest)
-        .def_rw("measure", &GrowRules::measure)
         .def_rw("min_rows", &GrowRules::min_rows);
 }
 
@@ -211,11 +203,10 @@ void bind_grow(nb::module_& m) {
     bind_rules(m);
     nb::class_<SumsArg>(m, "GrowSums", "Sums over trees, added to in place.")
         .def(nb::init<Matrix<double>, Vector<double>, Matrix<double>, Vector<double>, Sums, Sums,
-                      Sums, std::optional<Vector<double>>>(),
+                      std::optional<Vector<double>>>(),
              "values"_a.noconvert(), "residual"_a.noconvert(), "feature"_a.noconvert(),
              "root"_a.noconvert(), "chunk_squares"_a.none().noconvert(),
-             "out_of_bag"_a.none().noconvert(), "honest"_a.none().noconvert(),
-             "prior"_a.none().noconvert());
+             "out_of_bag"_a.none().noconvert(), "held_out"_a.none().noconvert());
     nb::class_<GrownTrees>(m, "GrownTrees", "The nodes of grown trees, in compact form.")
         .def(
             "__init__",

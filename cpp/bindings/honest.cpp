@@ -16,8 +16,7 @@ namespace localmdi::bindings {
 using explain::HonestRules;
 using explain::HonestSums;
 using explain::HonestTrees;
-using explain::Label;
-using explain::Measure;
+using explain::InBagRows;
 using explain::RoutedRows;
 using explain::Run;
 
@@ -54,12 +53,10 @@ struct SumArrays {
     Matrix<double> values;
     std::optional<Matrix<double>> squares;
     std::optional<Cube> signed_values;
-    std::optional<Vector<double>> residual, baseline;
     Vector<double> weight;
 
     HonestSums view() const {
-        return {values.data(),         flat(squares).data(),  flat(signed_values).data(),
-                flat(residual).data(), flat(baseline).data(), weight.data()};
+        return {values.data(), flat(squares).data(), flat(signed_values).data(), weight.data()};
     }
 };
 
@@ -85,35 +82,22 @@ public:
         run_kernel([&](Interrupt& interrupt) { trees_.sum_up(Run{n_threads}, interrupt); });
     }
 
-    void set_forms(const Vector<const double>& in_bag, double prior, std::size_t n_threads) {
-        require(in_bag.size() == table_.view().n_nodes(), "in_bag must have one entry per node");
-        run_kernel([&](Interrupt& interrupt) {
-            trees_.set_forms(flat(in_bag), prior, Run{n_threads}, interrupt);
-        });
+    void set_forms(std::size_t n_threads) {
+        run_kernel([&](Interrupt& interrupt) { trees_.set_forms(Run{n_threads}, interrupt); });
     }
 
-    double choose_prior(const Vector<const double>& in_bag) const {
-        require(in_bag.size() == table_.view().n_nodes(), "in_bag must have one entry per node");
-        const nb::gil_scoped_release release;
-        explain::PriorChoice choice;
-        trees_.add_losses(flat(in_bag), choice);
-        return choice.best();
-    }
-
-    void credits(const Vector<double>& amount, const std::optional<Vector<double>>& remainder,
+    void credits(const Vector<double>& amount,
                  const std::optional<Matrix<double>>& signed_amount) const {
         const std::size_t n = table_.view().n_nodes();
-        require(amount.size() == n && (!remainder || remainder->size() == n),
-                "amount and remainder must have one entry per node");
+        require(amount.size() == n, "amount must have one entry per node");
         require(!signed_amount ||
                     (signed_amount->shape(0) == trees_.n_signs() && signed_amount->shape(1) == n),
                 "signed_amount must have one row per sign, one entry per node");
-        require(remainder.has_value() == drop(), "remainder belongs to the drop");
         const nb::gil_scoped_release release;
-        trees_.credits(flat(amount), flat(remainder), flat(signed_amount));
+        trees_.credits(flat(amount), flat(signed_amount));
     }
 
-    void explain(const RowArrays& rows, const Vector<const double>& tree_weight, Label label,
+    void explain(const RowArrays& rows, const Vector<const double>& tree_weight,
                  const SumArrays& sums, std::size_t n_threads) const {
         check(rows);
         const std::size_t n = rows.n_rows();
@@ -128,12 +112,30 @@ public:
         require(sums.signed_values.has_value() == (trees_.n_signs() > 0) &&
                     (!sums.signed_values || sums.signed_values->size() == n * p * trees_.n_signs()),
                 "signed_values must fit the rows, the features and the signs");
-        require(sums.residual.has_value() == drop() && sums.baseline.has_value() == drop() &&
-                    (!drop() || (sums.residual->size() == n && sums.baseline->size() == n)),
-                "residual and baseline belong to the drop, one entry per row");
         run_kernel([&](Interrupt& interrupt) {
-            trees_.explain(rows.view(), flat(tree_weight), label, sums.view(), Run{n_threads},
-                           interrupt);
+            trees_.explain(rows.view(), flat(tree_weight), sums.view(), Run{n_threads}, interrupt);
+        });
+    }
+
+    void influence(const RowArrays& rows, const std::optional<Matrix<const double>>& in_bag,
+                   const Vector<const double>& node_weight, const Vector<const double>& tree_weight,
+                   const Matrix<double>& out, const Matrix<double>& in,
+                   std::size_t n_threads) const {
+        check(rows);
+        const auto p = static_cast<std::size_t>(table_.view().n_features);
+        const auto fits = [&](const Matrix<double>& m) {
+            return m.shape(0) == rows.n_rows() && m.shape(1) == p;
+        };
+        require(fits(out) && fits(in), "out and in must fit the rows and the features");
+        require(
+            !in_bag || (in_bag->shape(0) == trees_.n_trees() && in_bag->shape(1) == rows.n_rows()),
+            "in_bag must fit the trees and the rows");
+        require(
+            tree_weight.size() == trees_.n_trees() && node_weight.size() == table_.view().n_nodes(),
+            "tree_weight must fit the trees, node_weight the nodes");
+        run_kernel([&](Interrupt& interrupt) {
+            trees_.influence(rows.view(), InBagRows{flat(in_bag), flat(node_weight)},
+                             flat(tree_weight), {out.data(), in.data()}, Run{n_threads}, interrupt);
         });
     }
 
@@ -143,8 +145,6 @@ public:
     }
 
 private:
-    bool drop() const { return trees_.rules().measure == Measure::drop; }
-
     forest::ForestView checked() const {
         const forest::ForestView view = table_.view();
         require(n_outputs_.size() > 0 && first_ + n_outputs_.size() <= view.n_trees(),
@@ -187,16 +187,8 @@ private:
 }  // namespace
 
 void bind_honest(nb::module_& m) {
-    nb::enum_<Measure>(m, "Measure", "What an edge credits to its split feature.")
-        .value("drop", Measure::drop)
-        .value("gain", Measure::gain);
-    nb::enum_<Label>(m, "Label", "What becomes of the label of a row that is explained.")
-        .value("left_out", Label::left_out)
-        .value("alone", Label::alone);
-    nb::class_<HonestRules>(m, "HonestRules",
-                            "Criterion, measure, and how many rows an edge needs.")
-        .def(nb::init<support::Criterion, Measure, std::size_t>(), "criterion"_a, "measure"_a,
-             "min_rows"_a);
+    nb::class_<HonestRules>(m, "HonestRules", "Criterion, and how many rows an edge needs.")
+        .def(nb::init<support::Criterion, std::size_t>(), "criterion"_a, "min_rows"_a);
     nb::class_<RowArrays>(m, "RoutedRows", "Rows with their leaves, labels and signs.")
         .def(nb::init<Matrix<const std::int64_t>, Matrix<const double>, Matrix<const std::int32_t>,
                       Matrix<const double>, std::optional<Matrix<const std::int8_t>>>(),
@@ -204,11 +196,9 @@ void bind_honest(nb::module_& m) {
              "value"_a.noconvert(), "signs"_a.noconvert().none());
     nb::class_<SumArrays>(m, "HonestSums", "Where the values of held-out rows are added up.")
         .def(nb::init<Matrix<double>, std::optional<Matrix<double>>, std::optional<Cube>,
-                      std::optional<Vector<double>>, std::optional<Vector<double>>,
                       Vector<double>>(),
              nb::kw_only(), "values"_a.noconvert(), "squares"_a.noconvert().none(),
-             "signed_values"_a.noconvert().none(), "residual"_a.noconvert().none(),
-             "baseline"_a.noconvert().none(), "weight"_a.noconvert());
+             "signed_values"_a.noconvert().none(), "weight"_a.noconvert());
     nb::class_<Block>(m, "HonestTrees", "Some trees and the rows that they have not seen.")
         .def(nb::init<const NodeTable&, std::size_t, const Matrix<const double>&,
                       const Vector<const double>&, const HonestRules&, std::size_t>(),
@@ -216,15 +206,17 @@ void bind_honest(nb::module_& m) {
              "n_signs"_a = 0)
         .def("add", &Block::add, "rows"_a, "n_threads"_a, "Add held-out rows.")
         .def("sum_up", &Block::sum_up, "n_threads"_a, "After the last row was added.")
-        .def("set_forms", &Block::set_forms, "in_bag"_a.noconvert(), "prior"_a, "n_threads"_a,
+        .def("set_forms", &Block::set_forms, "n_threads"_a,
              "After the sums: the linear forms of all edges.")
-        .def("choose_prior", &Block::choose_prior, "in_bag"_a.noconvert(),
-             "Return for how many rows a parent's law counts best, by the first of these trees.")
-        .def("credits", &Block::credits, "amount"_a.noconvert(), "remainder"_a.noconvert().none(),
+        .def("credits", &Block::credits, "amount"_a.noconvert(),
              "signed_amount"_a.noconvert().none(),
              "Fill in the amounts of the nodes of these trees, for rows that were not added.")
-        .def("explain", &Block::explain, "rows"_a, "tree_weight"_a.noconvert(), "label"_a, "sums"_a,
+        .def("explain", &Block::explain, "rows"_a, "tree_weight"_a.noconvert(), "sums"_a,
              "n_threads"_a, "Explain rows that were added.")
+        .def("influence", &Block::influence, "rows"_a, "in_bag"_a.noconvert().none(),
+             "node_weight"_a.noconvert(), "tree_weight"_a.noconvert(), "out"_a.noconvert(),
+             "in_bag_parts"_a.noconvert(), "n_threads"_a,
+             "Add what each row has to do with the mean gain.")
         .def("counts", &Block::counts, "reached"_a.noconvert(),
              "Fill in how many held-out rows reached each node of these trees.");
 }

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
     localmdi::bindings::bind_explain(m);
     localmdi::bindings::bind_records(m);
     localmdi::bindings::bind_honest(m);
+    localmdi::bindings::bind_account(m);
     localmdi::bindings::bind_grow(m);
     localmdi::bindings::bind_infinite(m);
 }

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
         saabas,
     )
     from localmdi._explainer import Explainer
-    from localmdi._honest import honest_global_mdi, honest_mdi
     from localmdi._interactions import local_interactions
     from localmdi.adapters import register_adapter
     from localmdi.adapters.gradients import with_gradients
     from localmdi.forest import Forest, NodeStatistics, SplitKind, build_forest, load_forest
+    from localmdi.honest import honest_folds, honest_global_mdi, honest_mdi
     from localmdi.infinite import infinite_interactions, infinite_mdi, local_relevance
     from localmdi.results import (
         GlobalImportance,
@@ -50,6 +50,7 @@ __all__ = [
     "decompose_global",
     "forest_gap",
     "global_mdi",
+    "honest_folds",
     "honest_global_mdi",
     "honest_mdi",
     "infinite_interactions",
@@ -83,8 +84,9 @@ _HOMES = {
     "decompose_global": "_api",
     "forest_gap": "_api",
     "global_mdi": "_api",
-    "honest_global_mdi": "_honest",
-    "honest_mdi": "_honest",
+    "honest_folds": "honest",
+    "honest_global_mdi": "honest",
+    "honest_mdi": "honest",
     "infinite_interactions": "infinite",
     "infinite_mdi": "infinite",
     "load_forest": "forest",

@@ -482,24 +482,10 @@ class TreeRecords:
         Fill in what the packed forest would, without keeping it; False if the trees break a rule of forests: the arrays then mean nothing.
         """
 
-class Measure(enum.Enum):
-    """What an edge credits to its split feature."""
-
-    drop = 0
-
-    gain = 1
-
-class Label(enum.Enum):
-    """What becomes of the label of a row that is explained."""
-
-    left_out = 0
-
-    alone = 1
-
 class HonestRules:
-    """Criterion, measure, and how many rows an edge needs."""
+    """Criterion, and how many rows an edge needs."""
 
-    def __init__(self, criterion: Criterion, measure: Measure, min_rows: int) -> None: ...
+    def __init__(self, criterion: Criterion, min_rows: int) -> None: ...
 
 class RoutedRows:
     """Rows with their leaves, labels and signs."""
@@ -543,10 +529,6 @@ class HonestSums:
             NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
         ]
         | None,
-        residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
-        | None,
-        baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
-        | None,
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
 
@@ -573,31 +555,12 @@ class HonestTrees:
     def sum_up(self, n_threads: int) -> None:
         """After the last row was added."""
 
-    def set_forms(
-        self,
-        in_bag: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        prior: float,
-        n_threads: int,
-    ) -> None:
+    def set_forms(self, n_threads: int) -> None:
         """After the sums: the linear forms of all edges."""
-
-    def choose_prior(
-        self,
-        in_bag: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> float:
-        """
-        Return for how many rows a parent's law counts best, by the first of these trees.
-        """
 
     def credits(
         self,
         amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        remainder: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
-        | None,
         signed_amount: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ]
@@ -613,17 +576,117 @@ class HonestTrees:
         tree_weight: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        label: Label,
         sums: HonestSums,
         n_threads: int,
     ) -> None:
         """Explain rows that were added."""
+
+    def influence(
+        self,
+        rows: RoutedRows,
+        in_bag: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
+        node_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        tree_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        in_bag_parts: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None:
+        """Add what each row has to do with the mean gain."""
 
     def counts(
         self,
         reached: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     ) -> None:
         """Fill in how many held-out rows reached each node of these trees."""
+
+class UnseenRows:
+    """Rows, their leaves, and which trees saw them not."""
+
+    def __init__(
+        self,
+        first_tree: int,
+        leaf: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        unseen: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class Account:
+    """Divides what predictions gain among the features."""
+
+    def __init__(
+        self,
+        table: NodeTable,
+        value: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        tree_weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def add_ends(
+        self,
+        rows: UnseenRows,
+        start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        end: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None:
+        """Add up values of roots, of leaves, and weights."""
+
+    def add_credits(
+        self,
+        rows: UnseenRows,
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        credit: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None:
+        """Add the credits of the rows."""
+
+    def measure_spread(
+        self,
+        rows: UnseenRows,
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        slope: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        variance: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        excess: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int,
+    ) -> None:
+        """Fill in the credits' variance over trees, and what they have too much."""
 
 class TrainingRows:
     """Feature-major rows to grow on, categories as codes."""
@@ -715,10 +778,6 @@ class GrowRules:
     @honest.setter
     def honest(self, arg: bool, /) -> None: ...
     @property
-    def measure(self) -> Measure: ...
-    @measure.setter
-    def measure(self, arg: Measure, /) -> None: ...
-    @property
     def min_rows(self) -> int: ...
     @min_rows.setter
     def min_rows(self, arg: int, /) -> None: ...
@@ -744,9 +803,7 @@ class GrowSums:
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ]
         | None,
-        honest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
-        | None,
-        prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+        held_out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
         | None,
     ) -> None: ...
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["ForecastBin", "Quality", "RunningQuality", "quality_of"]
+__all__ = ["ForecastBin", "Quality", "RunningQuality", "quality_of", "quality_of_scores"]
 
 # A group of fewer rows tells nothing about a frequency.
 _ROWS_PER_BIN = 20
@@ -136,6 +136,39 @@ def quality_of(
     }
     bins = _bins(expected.max(axis=1), is_right.astype(np.float64))
     return Quality(figures, len(target), unseen, bins)
+
+
+def quality_of_scores(
+    scores: Mapping[str, FloatArray], weight: FloatArray | None = None
+) -> Quality:
+    """Return how well unseen rows are predicted, from the figures of each row.
+
+    Parameters
+    ----------
+    scores : mapping of str to ndarray of shape (n_rows,)
+        Figures whose means are those of `Quality`, or "squared_error" and "squared_error_of_mean".
+    weight : ndarray of shape (n_rows,) or None
+        The rows' weights; figures of rows without weight may be NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quality_of_scores({"squared_error": np.array([1.0, 3.0]),
+    ...                    "squared_error_of_mean": np.array([4.0, 4.0])}).figures["r2"]
+    0.5
+    """
+    import numpy as np
+
+    n_rows = len(next(iter(scores.values())))
+    counted = np.ones(n_rows) if weight is None else weight
+    known = counted > 0
+    means = {
+        name: float(np.average(score[known], weights=counted[known]))
+        for name, score in scores.items()
+    }
+    if "squared_error" in means:
+        means = _figures_of_numbers(means["squared_error"], means["squared_error_of_mean"])
+    return Quality(means, int(known.sum()), unseen=True)
 
 
 class RunningQuality:

@@ -29,7 +29,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[str]
 Measure: TypeAlias = Literal["drop", "gain"]
-ResultMeasure: TypeAlias = Literal["drop", "gain", "saabas"]
+ResultMeasure: TypeAlias = Literal["drop", "gain", "loss", "saabas"]
 ErrorOf: TypeAlias = Literal["trees", "labels", "both", "sample", "refits"]
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 

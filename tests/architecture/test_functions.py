@@ -18,7 +18,7 @@ from architecture.source import (
 
 MAX_LINES = 50
 MAX_COMPLEXITY = 10
-MAX_PARAMETERS = 8
+MAX_PARAMETERS = 10
 
 # Signatures that are not ours to choose: scikit-learn's methods, and what the public API fixed.
 SCIKIT_LEARN_METHODS = {"fit", "fit_predict", "fit_transform", "partial_fit", "score"}

@@ -33,57 +33,43 @@ def held_out(model, n_rows, weight=None):
     return held
 
 
-def by_the_kernel(model: RandomizedForest, X, y, *, measure, min_rows, weight=None):
+def by_the_kernel(model: RandomizedForest, X, y, *, min_rows, weight=None):
     """Return what the honest kernel makes of the trees that were kept."""
     held = held_out(model, len(X), weight)
     data = HeldOut(model._rows(X), RowRules(), y, lambda block: held[block.trees])
-    request = HonestRequest(measure, min_rows)
+    request = HonestRequest(min_rows=min_rows)
     return honest_rows(Packing(model.forest_), data, request=request)
 
 
-def check(model, X, y, *, measure="gain", min_rows=10, weight=None, sample_weight=None):
-    model.set_params(honest=measure, min_rows=min_rows).fit(X, y, sample_weight=sample_weight)
-    expected = by_the_kernel(model, X, y, measure=measure, min_rows=min_rows, weight=weight)
+def check(model, X, y, *, min_rows=10, weight=None, sample_weight=None):
+    model.set_params(honest="gain", min_rows=min_rows).fit(X, y, sample_weight=sample_weight)
+    expected = by_the_kernel(model, X, y, min_rows=min_rows, weight=weight)
     result = model.local_importances_
-    assert result.honest
-    assert result.measure == measure
+    assert (result.honest, result.measure) == (True, "gain")
+    assert (result.baseline, result.residual) == (None, None)
     np.testing.assert_allclose(result.values, expected.values, rtol=0, atol=1e-12)
-    if measure == "gain":
-        assert result.residual is None
-        return
-    np.testing.assert_allclose(result.residual, expected.residual, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(result.baseline, expected.baseline, rtol=0, atol=1e-12)
-    known = np.isfinite(result.baseline)
-    np.testing.assert_allclose(
-        result.values.sum(axis=1)[known], (result.baseline - result.residual)[known], atol=1e-12
-    )
 
 
 @pytest.mark.parametrize("min_rows", [1, 3, 10])
-@pytest.mark.parametrize("measure", ["gain", "drop"])
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 @pytest.mark.parametrize("data", [NUMERIC, MIXED], ids=["numbers", "mixed"])
-def test_the_honest_kernel_on_the_kept_trees(data, criterion, measure, min_rows):
-    # One chunk of trees: then both choose the entropy's prior by the same trees.
-    model = classifier(n_estimators=8, criterion=criterion)
-    check(model, *data, measure=measure, min_rows=min_rows)
+def test_the_honest_kernel_on_the_kept_trees(data, criterion, min_rows):
+    check(classifier(n_estimators=8, criterion=criterion), *data, min_rows=min_rows)
 
 
-@pytest.mark.parametrize("measure", ["gain", "drop"])
 @pytest.mark.parametrize(
     "settings",
     [{"max_features": 2}, {"max_features": 2, "draw": "sklearn"}, {"min_samples_leaf": 4}],
     ids=str,
 )
-def test_other_rules_of_growing(settings, measure):
-    check(classifier(n_estimators=8, **settings), *NUMERIC, measure=measure, min_rows=3)
+def test_other_rules_of_growing(settings):
+    check(classifier(n_estimators=8, **settings), *NUMERIC, min_rows=3)
 
 
-@pytest.mark.parametrize("measure", ["gain", "drop"])
 @pytest.mark.parametrize("data", [NUMERIC, MIXED], ids=["numbers", "mixed"])
-def test_weights(data, measure):
+def test_weights(data):
     model = classifier(n_estimators=8, criterion="gini")
-    check(model, *data, measure=measure, min_rows=3, weight=WEIGHT, sample_weight=WEIGHT)
+    check(model, *data, min_rows=3, weight=WEIGHT, sample_weight=WEIGHT)
     result = model.local_importances_
     assert np.isnan(result.values[WEIGHT == 0]).all()
     np.testing.assert_array_equal(result.row_weight, WEIGHT)
@@ -97,18 +83,16 @@ def test_class_weights():
     check(model, X, y, min_rows=3, weight=factor[y])
 
 
-@pytest.mark.parametrize("measure", ["gain", "drop"])
-def test_numbers(measure):
+def test_numbers():
     X, y = MIXED
-    check(regressor(n_estimators=9), X, 1000.0 + y, measure=measure, min_rows=3)
+    check(regressor(n_estimators=9), X, 1000.0 + y, min_rows=3)
     several = np.column_stack([y, X["count"], RNG.normal(size=len(y))])
-    check(regressor(n_estimators=9), X, several, measure=measure, min_rows=3)
+    check(regressor(n_estimators=9), X, several, min_rows=3)
 
 
-@pytest.mark.parametrize("honest", [True, "drop"])
 @pytest.mark.parametrize("data", [NUMERIC, MIXED], ids=["numbers", "mixed"])
-def test_any_number_of_threads_and_batches(data, honest):
-    settings = {"n_estimators": 131, "honest": honest, "min_rows": 3, "oob_score": True}
+def test_any_number_of_threads_and_batches(data):
+    settings = {"n_estimators": 131, "honest": True, "min_rows": 3, "oob_score": True}
     one = classifier(**settings, n_jobs=1).fit(*data)
     others = [{"n_jobs": 3}, {"keep_forest": False}]
     for other in others:
@@ -148,30 +132,20 @@ def test_no_row_grows_the_trees_that_explain_it():
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
-@pytest.mark.parametrize("honest", ["gain", "drop"])
-def test_noise_is_at_zero(criterion, honest):
+def test_noise_is_at_zero(criterion):
     X, y = load_digits(return_X_y=True)
     X = X[:300, (X[:300] > 0).mean(axis=0) > 0.1]
     # Rows share their trees and each other's labels: only other labels are independent.
     means = []
     for seed in range(30):
         labels = np.random.default_rng(seed).permutation(y[:300])
-        settings = {"honest": honest, "criterion": criterion, "random_state": seed}
+        settings = {"honest": True, "criterion": criterion, "random_state": seed}
         model = classifier(n_estimators=20, keep_forest=False, **settings).fit(X, labels)
         means.append(model.local_importances_.values.mean(axis=0))
     error = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
     assert np.abs(np.mean(means, axis=0) / error).max() < 4.5
     plain = classifier(n_estimators=20, criterion=criterion).fit(X, y[:300]).local_importances_
     assert plain.mean().values.min() > 5 * np.abs(np.mean(means, axis=0)).max()
-
-
-def test_what_is_really_left():
-    X, y = load_digits(return_X_y=True)
-    settings = {"n_estimators": 40, "honest": "drop", "criterion": "gini", "keep_forest": False}
-    real = classifier(**settings).fit(X, y).local_importances_
-    noise = classifier(**settings).fit(X, RNG.permutation(y)).local_importances_
-    assert real.residual.mean() < 0.75 * real.baseline.mean()
-    assert abs(noise.residual.mean() - noise.baseline.mean()) < 0.01
 
 
 def test_predictions_out_of_the_half():
@@ -215,7 +189,8 @@ def test_one_tree_knows_nothing_of_its_own_half():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"honest": "no"}, "honest must be False, True, 'gain' or 'drop'; got 'no'"),
+        ({"honest": "no"}, "honest must be False, True or 'gain'; got 'no'"),
+        ({"honest": "drop"}, r"got 'drop'.*bootstrap=True and use honest_mdi\(.*measure='loss'\)"),
         ({"honest": None}, "honest must be False"),
         ({"honest": True, "bootstrap": True}, "bootstrap must be False with honest, because"),
         ({"honest": True, "warm_start": True}, "warm_start must be False with honest, because"),
@@ -237,17 +212,14 @@ def test_a_single_row_is_refused():
 class TestOwnTrainingRows:
     """A forest tells which rows its trees counted: `honest_mdi` needs no rows held out."""
 
-    @pytest.mark.parametrize("measure", ["gain", "drop"])
-    def test_values_while_growing_are_those_of_the_trees(self, measure):
+    def test_values_while_growing_are_those_of_the_trees(self):
         X, y = MIXED
-        model = classifier(n_estimators=20, honest=measure, min_rows=3).fit(
+        model = classifier(n_estimators=20, honest=True, min_rows=3).fit(
             X, y, sample_weight=WEIGHT + 0.5
         )
-        result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, measure=measure, min_rows=3)
+        result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, min_rows=3)
         grown = model.local_importances_
         np.testing.assert_allclose(result.values, grown.values, rtol=0, atol=1e-12)
-        if measure == "drop":
-            np.testing.assert_allclose(result.residual, grown.residual, rtol=0, atol=1e-12)
 
     @pytest.mark.parametrize("max_samples", [None, 0.3])
     @pytest.mark.parametrize("weight", [None, WEIGHT + 0.5])

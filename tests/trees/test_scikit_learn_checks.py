@@ -11,7 +11,7 @@ MODELS = [
     ),
     RandomizedForestRegressor(n_estimators=20, random_state=0),
     RandomizedForestClassifier(n_estimators=20, honest=True, random_state=0),
-    RandomizedForestRegressor(n_estimators=20, honest="drop", random_state=0),
+    RandomizedForestRegressor(n_estimators=20, honest=True, random_state=0),
 ]
 
 

@@ -1,6 +1,6 @@
 #include "localmdi/explain/honest.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 namespace localmdi::explain {
@@ -22,14 +22,6 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 }  // namespace
 
-// A row as one tree sees it.
-struct HonestTrees::Row {
-    double weight;  // 0: the tree has seen the row
-    std::span<const std::int32_t> column;
-    std::span<const double> value;
-    std::span<const std::int8_t> signs;
-};
-
 HonestTrees::HonestTrees(const forest::ForestView& forest, std::size_t first, std::size_t last,
                          std::span<const double> law, std::span<const double> n_outputs,
                          const HonestRules& rules, std::size_t n_signs)
@@ -47,11 +39,10 @@ void HonestTrees::begin(const forest::ForestView& forest, std::size_t first, std
     n_columns_ = law.size() / forest.n_nodes();
     law_ = law;
     n_outputs_ = n_outputs;
-    const bool classes = rules_.criterion != Criterion::variance;
     nodes_.assign(n_nodes_, Node());
-    square_.assign(classes ? 0 : n_nodes_, 0.0);
     sums_.assign(n_nodes_ * n_columns_, 0.0);
     slope_.assign(n_nodes_ * n_columns_, 0.0);
+    const bool classes = rules_.criterion != Criterion::variance;
     table_.assign(classes && n_signs_ == 0 ? n_nodes_ * n_columns_ : 0, 0.0);
     row_weight_.assign(last - first, 0.0);
     signed_sums_.assign(n_nodes_ * n_signs_ * (n_columns_ + 1), 0.0);
@@ -67,7 +58,7 @@ void HonestTrees::begin(const forest::ForestView& forest, std::size_t first, std
 }
 
 // Numbers count from the mean of the root: a large mean in both terms of a difference would cost
-// digits and, in the drop, add noise.
+// digits.
 double HonestTrees::centre(std::size_t tree, std::size_t column) const {
     if (rules_.criterion != Criterion::variance) return 0;
     return law_[(first_node_ + root(tree)) * n_columns_ + column];
@@ -111,7 +102,6 @@ void HonestTrees::add_tree(std::size_t tree, const RoutedRows& rows) {
             const auto column = static_cast<std::size_t>(one.column[e]);
             const double value = one.value[e] - centre(tree, column);
             sums[column] += one.weight * value;
-            if (!square_.empty()) square_[leaf] += one.weight * value * value;
             for (std::size_t r = 0; r < n_signs_; ++r)
                 with_sign[r * (n_columns_ + 1) + column] += one.weight * one.signs[r] * value;
         }
@@ -134,7 +124,6 @@ void HonestTrees::sum_up_tree(std::size_t tree) {
         Node& parent = nodes_[nodes_[node].parent];
         parent.count += nodes_[node].count;
         parent.weight += nodes_[node].weight;
-        if (!square_.empty()) add_up(square_, node, 1);
         add_up(sums_, node, n_columns_);
         add_up(signed_sums_, node, n_signs_ * (n_columns_ + 1));
     }
@@ -142,27 +131,15 @@ void HonestTrees::sum_up_tree(std::size_t tree) {
 
 // Linear forms.
 
-void HonestTrees::set_forms(std::span<const double> in_bag, double prior, const Run& run,
-                            Interrupt& interrupt) {
-    parallel_for(n_trees(), run.n_threads, interrupt, [&] {
-        return [&](std::size_t task) { set_tree_forms(first_ + task, in_bag, prior); };
-    });
+void HonestTrees::set_forms(const Run& run, Interrupt& interrupt) {
+    parallel_for(n_trees(), run.n_threads, interrupt,
+                 [&] { return [&](std::size_t task) { set_tree_forms(first_ + task); }; });
 }
 
-void HonestTrees::set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior) {
-    const std::size_t begin = root(tree), end = root(tree + 1);
+void HonestTrees::set_tree_forms(std::size_t tree) {
     const Row stranger{};  // whoever is held out, or not, counts no other edges
-    if (rules_.measure == Measure::gain) {
-        for (std::size_t node = begin + 1; node < end; ++node)
-            if (is_counted(node, stranger)) gain_forms(tree, node);
-        return tabulate(tree);
-    }
-    std::vector<double> shrunk;
-    if (rules_.criterion == Criterion::entropy) shrunk = shrunk_laws(tree, in_bag, prior);
-    for (std::size_t node = begin; node < end; ++node)
-        if (node == begin || is_counted(node, stranger))
-            drop_forms(tree, node,
-                       shrunk.empty() ? nullptr : shrunk.data() + (node - begin) * n_columns_);
+    for (std::size_t node = root(tree) + 1; node < root(tree + 1); ++node)
+        if (is_counted(node, stranger)) gain_forms(tree, node);
     tabulate(tree);
 }
 
@@ -197,99 +174,22 @@ void HonestTrees::signed_forms(std::size_t node) {
     }
 }
 
-// p̃ of all nodes of a tree, parents first; at the root all classes alike take the parent's place.
-std::vector<double> HonestTrees::shrunk_laws(std::size_t tree, std::span<const double> in_bag,
-                                             double prior) const {
-    const std::size_t begin = root(tree), end = root(tree + 1);
-    const double alike = n_outputs_[tree - first_] / static_cast<double>(n_columns_);
-    std::vector<double> shrunk((end - begin) * n_columns_);
-    for (std::size_t node = begin; node < end; ++node) {
-        const double n = in_bag[first_node_ + node];
-        const double* const law = law_.data() + (first_node_ + node) * n_columns_;
-        const double* const above = shrunk.data() + (nodes_[node].parent - begin) * n_columns_;
-        double* const own = shrunk.data() + (node - begin) * n_columns_;
-        // A few rows of no class keep the root's law positive.
-        const double weight = node == begin ? 1 : prior;
-        for (std::size_t k = 0; k < n_columns_; ++k)
-            own[k] = (n * law[k] + weight * (node == begin ? alike : above[k])) / (n + weight);
-    }
-    return shrunk;
-}
-
-void HonestTrees::add_losses(std::span<const double> in_bag, PriorChoice& choice) const {
-    for (std::size_t tree = first_; tree < last_ && !choice.is_sure(); ++tree) {
-        for (std::size_t k = 0; k < PriorChoice::kPriors; ++k)
-            choice.loss[k] += cross_entropy(tree, in_bag, PriorChoice::prior(k));
-        choice.n_rows += static_cast<double>(nodes_[root(tree)].count);
-    }
-}
-
-double HonestTrees::cross_entropy(std::size_t tree, std::span<const double> in_bag,
-                                  double prior) const {
-    const Row stranger{};
-    const std::vector<double> shrunk = shrunk_laws(tree, in_bag, prior);
-    // A row ends at the last node that counts: what its children do not count is left there.
-    const auto loss = [&](std::size_t at_node, std::size_t of_node) {
-        double sum = 0;
-        for (std::size_t k = 0; k < n_columns_; ++k) {
-            const double held = sums_[of_node * n_columns_ + k];
-            if (held > 0) sum -= held * std::log2(shrunk[(at_node - root(tree)) * n_columns_ + k]);
-        }
-        return sum;
-    };
-    double total = 0;
-    for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
-        const std::size_t parent = nodes_[node].parent;
-        const bool counted = node == parent || is_counted(node, stranger);
-        const bool leaf = forest_.n_children(first_node_ + node) == 0;
-        if (counted && leaf) total += loss(node, node);
-        if (!counted && (parent == root(tree) || is_counted(parent, stranger)))
-            total += loss(parent, node);
-    }
-    return total;
-}
-
-void HonestTrees::drop_forms(std::size_t tree, std::size_t node, const double* shrunk) {
-    const double n_outputs = n_outputs_[tree - first_];
-    const double* const law = law_.data() + (first_node_ + node) * n_columns_;
-    double* const b = slope_.data() + node * n_columns_;
-    for (std::size_t k = 0; k < n_columns_; ++k) {
-        if (shrunk == nullptr) {
-            b[k] = (centre(tree, k) - law[k]) / n_outputs;
-        } else {
-            b[k] = -std::log2(shrunk[k]) / n_outputs;
-        }
-    }
-    nodes_[node].at_parent = rules_.criterion == Criterion::gini ? 1 : 0;
-    nodes_[node].at_child = dot(b, sums_.data() + node * n_columns_, n_columns_);
-    if (!square_.empty()) nodes_[node].at_child += square_[node] / n_outputs;
-}
-
 // Rows that are not held out.
 
-void HonestTrees::credits(std::span<double> amount, std::span<double> remainder,
-                          std::span<double> signed_amount) const {
+void HonestTrees::credits(std::span<double> amount, std::span<double> signed_amount) const {
     const Row stranger{};
-    const bool drop = rules_.measure == Measure::drop;
     for (std::size_t tree = first_; tree < last_; ++tree)
         for (std::size_t node = root(tree); node < root(tree + 1); ++node) {
             const std::size_t parent = nodes_[node].parent, place = first_node_ + node;
             const bool counted = node != parent && is_counted(node, stranger);
-            amount[place] = 0;
+            const auto gain = [&](double at_child, double at_parent) {
+                return counted ? at_child / nodes_[node].weight - at_parent / nodes_[parent].weight
+                               : 0;
+            };
+            amount[place] = gain(nodes_[node].at_child, nodes_[node].at_parent);
             for (std::size_t r = 0; r < n_signs_ && !signed_amount.empty(); ++r)
                 signed_amount[r * forest_.n_nodes() + place] =
-                    counted ? signed_child_[node * n_signs_ + r] / nodes_[node].weight -
-                                  signed_parent_[node * n_signs_ + r] / nodes_[parent].weight
-                            : 0;
-            if (drop && (counted || node == parent)) {
-                remainder[place] = level(tree, node, stranger);
-                if (counted) amount[place] = remainder[first_node_ + parent] - remainder[place];
-            } else if (drop) {
-                remainder[place] = remainder[first_node_ + parent];
-            } else if (counted) {
-                amount[place] = nodes_[node].at_child / nodes_[node].weight -
-                                nodes_[node].at_parent / nodes_[parent].weight;
-            }
+                    gain(signed_child_[node * n_signs_ + r], signed_parent_[node * n_signs_ + r]);
         }
 }
 
@@ -324,14 +224,8 @@ public:
             on_path_[f] = 0;
         }
         features_.clear();
-        if (sums.residual != nullptr) {
-            sums.residual[row] += tree_weight * residual;
-            sums.baseline[row] += tree_weight * baseline;
-        }
         sums.weight[row] += tree_weight;
     }
-
-    double residual = 0, baseline = 0;
 
 private:
     std::size_t n_signs_;
@@ -345,25 +239,14 @@ bool HonestTrees::is_counted(std::size_t node, const Row& row) const {
     return others >= static_cast<double>(rules_.min_rows) && nodes_[node].weight > row.weight;
 }
 
-// The linear form of a node's edge (or of the node) at the row's own response.
+// The linear form of a node's edge at the row's own response.
 double HonestTrees::own_form(std::size_t tree, std::size_t node, const Row& row) const {
     double form = 0;
     for (std::size_t e = 0; e < row.column.size(); ++e) {
         const auto column = static_cast<std::size_t>(row.column[e]);
-        const double value = row.value[e] - centre(tree, column);
-        form += slope_[node * n_columns_ + column] * value;
-        if (!square_.empty() && rules_.measure == Measure::drop)
-            form += value * value / n_outputs_[tree - first_];
+        form += slope_[node * n_columns_ + column] * (row.value[e] - centre(tree, column));
     }
     return form;
-}
-
-// F of a node, without the row.
-double HonestTrees::level(std::size_t tree, std::size_t node, const Row& row) const {
-    const double weight = nodes_[node].weight - row.weight;
-    if (!(weight > 0)) return 0;  // the tree has no other row; its weight is 0
-    const double own = row.weight > 0 ? row.weight * own_form(tree, node, row) : 0;
-    return nodes_[node].at_parent + (nodes_[node].at_child - own) / weight;
 }
 
 void HonestTrees::climb_gain(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
@@ -386,38 +269,7 @@ void HonestTrees::climb_gain(std::size_t tree, std::size_t leaf, const Row& row,
     }
 }
 
-void HonestTrees::climb_drop(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const {
-    std::size_t node = leaf;
-    while (nodes_[node].parent != node && !is_counted(node, row)) node = nodes_[node].parent;
-    double below = path.residual = level(tree, node, row);
-    for (; nodes_[node].parent != node; node = nodes_[node].parent) {
-        const double above = level(tree, nodes_[node].parent, row);
-        path.add(nodes_[nodes_[node].parent].feature, above - below);
-        below = above;
-    }
-    path.baseline = below;
-}
-
-// A row's part of the mean over the held-out rows.
-void HonestTrees::climb_alone(std::size_t tree, std::size_t leaf, const Row& row,
-                              Path& path) const {
-    const Row stranger{};
-    const auto alone = [&](std::size_t node) {
-        return nodes_[node].at_parent + own_form(tree, node, row);
-    };
-    for (std::size_t node = leaf; nodes_[node].parent != node; node = nodes_[node].parent) {
-        if (!is_counted(node, stranger)) continue;
-        const std::size_t parent = nodes_[node].parent;
-        const double amount =
-            rules_.measure == Measure::drop
-                ? alone(parent) - alone(node)
-                : own_form(tree, node, row) - nodes_[node].at_parent / nodes_[parent].weight;
-        path.add(nodes_[parent].feature, amount);
-    }
-    path.baseline = path.residual = 0;
-}
-
-void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_weight, Label label,
+void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_weight,
                           const HonestSums& sums, const Run& run, Interrupt& interrupt) const {
     const std::size_t n_rows = rows.n_rows();
     const auto n_features = static_cast<std::size_t>(forest_.n_features);
@@ -426,11 +278,11 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
             const std::size_t end = std::min((chunk + 1) * kChunk, n_rows);
             for (std::size_t tree = first_; tree < last_; ++tree) {
                 interrupt.check();
-                const bool by_table = label == Label::left_out && is_tabulated(tree) &&
-                                      rows.responses.n_entries == 1 && sums.squares == nullptr;
+                const bool by_table =
+                    is_tabulated(tree) && rows.responses.n_entries == 1 && sums.squares == nullptr;
                 const double* const held = rows.held.data() + (tree - first_) * n_rows;
                 // A tree in which nobody else was held out knows nothing about a row.
-                if (nodes_[root(tree)].count < (label == Label::alone ? 1 : 2)) continue;
+                if (nodes_[root(tree)].count < 2) continue;
                 if (by_table && rows.is_list()) {
                     climb_together(tree, rows, chunk * kChunk, end, tree_weight[tree - first_],
                                    sums);
@@ -447,12 +299,8 @@ void HonestTrees::explain(const RoutedRows& rows, std::span<const double> tree_w
                                     tree_weight[tree - first_], sums);
                         continue;
                     }
-                    if (label == Label::alone) climb_alone(tree, leaf, one, path);
-                    else if (rules_.measure == Measure::gain) climb_gain(tree, leaf, one, path);
-                    else climb_drop(tree, leaf, one, path);
-                    // In the mean over rows a row has its weight; alone it speaks for itself.
-                    const double own = label == Label::alone ? one.weight : 1;
-                    path.flush(number, own * tree_weight[tree - first_], sums);
+                    climb_gain(tree, leaf, one, path);
+                    path.flush(number, tree_weight[tree - first_], sums);
                 }
             }
         };

@@ -107,20 +107,9 @@ struct Growing {
             const std::size_t begin = which * kChunk, end = std::min(begin + kChunk, range.count);
             for (std::size_t t = range.first + begin; t < range.first + end; ++t) {
                 grower.grow(t, chunk, trees);
-                if (honest) honest->explain(t, chunk, *sums.prior);
+                if (honest) honest->explain(t, chunk);
             }
         };
-        if (needs_prior() && *sums.prior == 0) {
-            auto grower = make_grower();
-            GrowChunk chunk = make_chunk();
-            auto honest = make_honest();
-            explain::PriorChoice choice;
-            for (std::size_t t = 0; t < range.count && !choice.is_sure(); ++t) {
-                grower.grow(range.first + t, chunk, false);
-                honest->add_losses(range.first + t, chunk.last_tree(), choice);
-            }
-            *sums.prior = choice.best();
-        }
         support::parallel_for((range.count + kChunk - 1) / kChunk, n_threads, interrupt, [&] {
             return [&, grower = make_grower(), chunk = make_chunk(),
                     honest = make_honest()](std::size_t which) mutable {
@@ -128,11 +117,6 @@ struct Growing {
                 turnstile.pass(which, interrupt, [&] { chunk.commit(sums, trees); });
             };
         });
-    }
-
-    bool needs_prior() const {
-        return rules.honest && rules.measure == explain::Measure::drop &&
-               target.criterion == Criterion::entropy;
     }
 };
 

@@ -22,7 +22,6 @@ constexpr std::size_t kTrees = 3, kNodes = (std::size_t{2} << kDepth) - 1;
 
 struct Case {
     Criterion criterion;
-    Measure measure;
     std::size_t n_columns, n_entries, min_rows, n_signs;
     bool weighted;
 };
@@ -31,7 +30,7 @@ struct Case {
 struct Example {
     std::vector<std::int64_t> tree_offset, child_offset, child, leaf;
     std::vector<std::int32_t> feature, column;
-    std::vector<double> law, in_bag, held, value, n_outputs, tree_weight;
+    std::vector<double> law, held, value, n_outputs, tree_weight;
     std::vector<std::int8_t> signs;
     std::vector<std::size_t> parent;
     Case how;
@@ -58,7 +57,6 @@ struct Example {
         for (std::size_t side = 1; splits && side <= 2; ++side)
             child.push_back(static_cast<std::int64_t>(root + 2 * own + side));
         child_offset.push_back(static_cast<std::int64_t>(child.size()));
-        in_bag.push_back(1 + random.below(20));
         add_law(random);
     }
 
@@ -96,8 +94,8 @@ struct Example {
     }
     RoutedRows rows() const { return {leaf, held, {how.n_entries, column, value}, signs}; }
     HonestTrees sums() const {
-        HonestTrees trees(forest(), 0, kTrees, law, n_outputs,
-                          {how.criterion, how.measure, how.min_rows}, how.n_signs);
+        HonestTrees trees(forest(), 0, kTrees, law, n_outputs, {how.criterion, how.min_rows},
+                          how.n_signs);
         sum(trees);
         return trees;
     }
@@ -105,10 +103,8 @@ struct Example {
         Interrupt interrupt;
         trees.add(rows(), Run{2}, interrupt);
         trees.sum_up(Run{2}, interrupt);
-        trees.set_forms(in_bag, kPrior, Run{2}, interrupt);
+        trees.set_forms(Run{2}, interrupt);
     }
-
-    static constexpr double kPrior = 2.5;
 
     // What follows is slow and plain: every mean is taken over the rows themselves.
 
@@ -163,53 +159,22 @@ struct Example {
         };
         return mean(tree, node, without, part) - mean(tree, parent[node], without, part);
     }
-    double shrunk(std::size_t node, std::size_t k) const {
-        const double p = law[node * how.n_columns + k], n = in_bag[node];
-        if (parent[node] == node) {
-            const double alike =
-                static_cast<double>(how.n_entries) / static_cast<double>(how.n_columns);
-            return (n * p + alike) / (n + 1);
-        }
-        return (n * p + kPrior * shrunk(parent[node], k)) / (n + kPrior);
-    }
-    double level(std::size_t tree, std::size_t node, std::size_t without) const {
-        return mean(tree, node, without, [&](std::size_t i) {
-            if (how.criterion == Criterion::entropy)
-                return form(i, tree, [&](std::size_t k) { return -std::log2(shrunk(node, k)); });
-            double square = 0;
-            for (std::size_t e = 0; numbers() && e < how.n_entries; ++e) {
-                const auto k = static_cast<std::size_t>(column[i * how.n_entries + e]);
-                const double y = value[i * how.n_entries + e] - centre(tree, k);
-                square += y * y / static_cast<double>(how.n_entries);
-            }
-            return (numbers() ? square : 1) - form(i, tree, [&](std::size_t k) {
-                       return law[node * how.n_columns + k] - centre(tree, k);
-                   });
-        });
-    }
 };
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * (1 + std::abs(b)); }
 
 // Sums over trees, of one row or of all.
 struct Values {
-    std::vector<double> values, squares, with_sign, residual, baseline, weight;
+    std::vector<double> values, squares, with_sign, weight;
 
     Values(std::size_t n, std::size_t n_signs)
         : values(n * kFeatures),
           squares(n * kFeatures),
           with_sign(n * kFeatures * n_signs),
-          residual(n),
-          baseline(n),
           weight(n) {}
 
-    HonestSums view(Measure measure, bool with_squares) {
-        const bool drop = measure == Measure::drop;
-        return {values.data(),
-                with_squares ? squares.data() : nullptr,
-                with_sign.data(),
-                drop ? residual.data() : nullptr,
-                drop ? baseline.data() : nullptr,
+    HonestSums view(bool with_squares) {
+        return {values.data(), with_squares ? squares.data() : nullptr, with_sign.data(),
                 weight.data()};
     }
 };
@@ -217,22 +182,17 @@ struct Values {
 // What a row is due in one tree.
 void add_expected(const Example& example, std::size_t i, std::size_t t, Values& out) {
     const Case& how = example.how;
-    const bool drop = how.measure == Measure::drop;
     const double w = example.tree_weight[t];
     std::vector<double> tree(kFeatures);
     auto node = static_cast<std::size_t>(example.leaf[i * kTrees + t]);
     while (example.parent[node] != node && example.count(t, node, i) < how.min_rows)
         node = example.parent[node];
-    if (drop) out.residual[0] += w * example.level(t, node, i);
     for (; example.parent[node] != node; node = example.parent[node]) {
-        const std::size_t above = example.parent[node];
-        const auto f = static_cast<std::size_t>(example.feature[above]);
-        tree[f] += drop ? example.level(t, above, i) - example.level(t, node, i)
-                        : example.gain(t, node, i, how.n_signs);
+        const auto f = static_cast<std::size_t>(example.feature[example.parent[node]]);
+        tree[f] += example.gain(t, node, i, how.n_signs);
         for (std::size_t r = 0; r < how.n_signs; ++r)
             out.with_sign[f * how.n_signs + r] += w * example.gain(t, node, i, r);
     }
-    if (drop) out.baseline[0] += w * example.level(t, node, i);
     out.weight[0] += w;
     for (std::size_t f = 0; f < kFeatures; ++f) {
         out.values[f] += w * tree[f];
@@ -251,8 +211,8 @@ void check_rows(const Example& example) {
     for (const bool with_squares : {false, true}) {
         Values found(kRows, how.n_signs);
         Interrupt interrupt;
-        trees.explain(example.rows(), example.tree_weight, Label::left_out,
-                      found.view(how.measure, with_squares), Run{2}, interrupt);
+        trees.explain(example.rows(), example.tree_weight, found.view(with_squares), Run{2},
+                      interrupt);
         for (std::size_t i = 0; i < kRows; ++i) {
             Values expected(1, how.n_signs);
             for (std::size_t t = 0; t < kTrees; ++t)
@@ -260,8 +220,6 @@ void check_rows(const Example& example) {
             check_near(found.values, i, expected.values);
             if (with_squares) check_near(found.squares, i, expected.squares);
             check_near(found.with_sign, i, expected.with_sign);
-            check_near(found.residual, i, expected.residual);
-            check_near(found.baseline, i, expected.baseline);
             check_near(found.weight, i, expected.weight);
         }
     }
@@ -274,13 +232,11 @@ void check_list(const Example& example) {
     const auto explain = [&](const RoutedRows& rows) {
         Values found(kRows, how.n_signs);
         Interrupt interrupt;
-        trees.explain(rows, example.tree_weight, Label::left_out, found.view(how.measure, false),
-                      Run{2}, interrupt);
+        trees.explain(rows, example.tree_weight, found.view(false), Run{2}, interrupt);
         return found;
     };
     const auto same = [](const Values& a, const Values& b) {
-        return a.values == b.values && a.residual == b.residual && a.baseline == b.baseline &&
-               a.weight == b.weight && a.with_sign == b.with_sign;
+        return a.values == b.values && a.weight == b.weight && a.with_sign == b.with_sign;
     };
     const Values expected = explain(example.rows());
     std::vector<std::uint32_t> listed(kRows);
@@ -305,33 +261,27 @@ void check_list(const Example& example) {
 // Rows that are not held out meet the means over all held-out rows.
 void check_credits(const Example& example) {
     const Case& how = example.how;
-    const bool drop = how.measure == Measure::drop;
     const HonestTrees trees = example.sums();
-    std::vector<double> amount(kTrees * kNodes), remainder(drop ? amount.size() : 0),
-        reached(amount.size());
-    trees.credits(amount, remainder, {});
+    std::vector<double> amount(kTrees * kNodes), reached(amount.size());
+    trees.credits(amount, {});
     trees.counts(reached);
     for (std::size_t node = 0; node < amount.size(); ++node) {
         const std::size_t tree = node / kNodes, n = example.count(tree, node, kRows);
         const bool counts = example.parent[node] != node && n >= how.min_rows;
         CHECK(reached[node] == static_cast<double>(n));
         if (!counts) CHECK(amount[node] == 0);
-        else if (drop) CHECK(near(remainder[node], example.level(tree, node, kRows)));
         else CHECK(near(amount[node], example.gain(tree, node, kRows, how.n_signs)));
-        if (counts && drop)
-            CHECK(near(amount[node], remainder[example.parent[node]] - remainder[node]));
     }
 }
 
 // Nothing that a row answers changes its own values.
-void check_own_label_left_out(Case how) {
-    how.n_signs = 0;
+void check_own_label_left_out(const Case& how) {
     Example example(how);
     const auto values = [&] {
         Values sums(kRows, 0);
         Interrupt interrupt;
-        example.sums().explain(example.rows(), example.tree_weight, Label::left_out,
-                               sums.view(how.measure, false), Run{1}, interrupt);
+        example.sums().explain(example.rows(), example.tree_weight, sums.view(false), Run{1},
+                               interrupt);
         return sums.values;
     };
     const std::vector<double> before = values();
@@ -352,23 +302,21 @@ void check_own_label_left_out(Case how) {
 }  // namespace
 
 int main() {
-    for (const Measure measure : {Measure::gain, Measure::drop})
-        for (const Criterion criterion : {Criterion::entropy, Criterion::gini, Criterion::variance})
-            for (const std::size_t n_entries : {1, 2})
-                for (const std::size_t min_rows : {1, 4})
-                    for (const bool weighted : {false, true}) {
-                        const bool numbers = criterion == Criterion::variance;
-                        const Case how{criterion, measure,  numbers ? n_entries : 2 * n_entries,
-                                       n_entries, min_rows, measure == Measure::gain ? 2u : 0u,
-                                       weighted};
-                        check_rows(Example(how));
-                        Case plain = how;
-                        plain.n_signs = 0;
-                        check_rows(Example(plain));
-                        check_list(Example(how));
-                        check_list(Example(plain));
-                        check_credits(Example(how));
-                        check_own_label_left_out(how);
+    for (const Criterion criterion : {Criterion::entropy, Criterion::gini, Criterion::variance})
+        for (const std::size_t n_entries : {1, 2})
+            for (const std::size_t min_rows : {1, 4})
+                for (const bool weighted : {false, true}) {
+                    const bool numbers = criterion == Criterion::variance;
+                    const std::size_t n_columns = numbers ? n_entries : 2 * n_entries;
+                    const Case how{criterion, n_columns, n_entries, min_rows, 2, weighted};
+                    Case plain = how;
+                    plain.n_signs = 0;
+                    for (const Case& one : {how, plain}) {
+                        check_rows(Example(one));
+                        check_list(Example(one));
+                        check_credits(Example(one));
                     }
+                    check_own_label_left_out(plain);
+                }
     return 0;
 }

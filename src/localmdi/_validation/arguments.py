@@ -99,7 +99,17 @@ def check_sample_weight(
     """
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    given = np.asarray(sample_weight)
+    try:
+        weight = given.astype(np.float64) if given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        weight = None
+    if weight is None:
+        raise TypeError(
+            f"sample_weight must be numbers; got {given.dtype}. Pass a float for every row."
+        )
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one entry per row of X ({n_rows}); got shape {weight.shape}. "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from localmdi._text import count
+from localmdi._validation import check_sample_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,7 +137,7 @@ class InBag:
                 "y must be given when the model has class_weight, because the rows' weights "
                 "depend on their classes. Pass the y that was passed to fit."
             )
-        rows = TrainingRows(_weight(sample_weight, n_rows), _labels(y, n_rows))
+        rows = TrainingRows(check_sample_weight(sample_weight, n_rows), _labels(y, n_rows))
         is_weighted = needs_y or sample_weight is not None
         unknown = {step.depends_on for step in steps} if is_weighted else set()
         options = [(True, False) if part in unknown else (True,) for part in Rule._fields]
@@ -189,6 +190,10 @@ class Candidate:
             held_out[tree] = np.where(rows.weight == 0, rows.taken_once, 0.0)
         return in_bag, held_out
 
+    def row_weight(self) -> FloatArray:
+        """Return what each row would weigh in the first tree if it were taken once."""
+        return self._follow(self._chains[0]).taken_once
+
     def _follow(self, chain: Sequence[Step]) -> TrainingRows:
         known = 0
         while known < min(len(chain), len(self._path)) and chain[known] is self._path[known][0]:
@@ -239,20 +244,6 @@ def in_bag_disagreement(
     tolerance = 1e-9 * np.repeat(np.abs(stored[roots]), np.diff(np.append(roots, end)))
     wrong = np.flatnonzero(~(np.abs(reached - stored[first:end]) <= tolerance))
     return int(nodes[wrong[0]]) if len(wrong) else None
-
-
-def _weight(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        return np.full(n_rows, float(weight))
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have one entry per row of X ({n_rows}); got shape {weight.shape}. "
-            "Pass the sample_weight that was passed to fit."
-        )
-    return weight
 
 
 def _labels(y: ArrayLike | None, n_rows: int) -> AnyArray | None:

@@ -4,20 +4,11 @@ from localmdi.importance.by_class import explain_classes
 from localmdi.importance.decompose import decompose
 from localmdi.importance.direction import follow_prediction
 from localmdi.importance.global_ import global_importance
-from localmdi.importance.honest import (
-    HeldOut,
-    HonestRequest,
-    honest_at,
-    honest_global,
-    honest_rows,
-)
 from localmdi.importance.local import LocalRequest, explain
 from localmdi.importance.path_pairs import PairIndex, PairRequest, explain_pairs
 from localmdi.importance.saabas import changes_of_target, prediction_paths
 
 __all__ = [
-    "HeldOut",
-    "HonestRequest",
     "LocalRequest",
     "PairIndex",
     "PairRequest",
@@ -28,8 +19,5 @@ __all__ = [
     "explain_pairs",
     "follow_prediction",
     "global_importance",
-    "honest_at",
-    "honest_global",
-    "honest_rows",
     "prediction_paths",
 ]

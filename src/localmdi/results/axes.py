@@ -123,6 +123,8 @@ def select_fields(
             if whole
             else take_own(result, rows, columns=columns)
         )
+    if result.scores is not None:
+        chosen["scores"] = {name: score[rows] for name, score in result.scores.items()}
     if result.direction is not None:
         chosen["direction"] = take_table(result.direction, rows, columns=columns)
     for field in ("baseline", "residual", "row_weight", "row_labels", "prediction"):
@@ -168,6 +170,7 @@ def join_fields(parts: Sequence[LocalImportance]) -> dict[str, Any]:
         "mean_standard_error": None,
         "direction": _join_tables([part.direction for part in parts]),
         "prediction": _join_tables([part.prediction for part in parts]),
+        "scores": _join_scores([part.scores for part in parts]),
         "row_labels": _join_labels([part.row_labels for part in parts]),
         "method": methods.pop() if len(methods) == 1 else None,
     }
@@ -185,6 +188,14 @@ def _join_tables(parts: Sequence[Any]) -> Any:
     import narwhals.stable.v2 as nw
 
     return nw.concat([nw.from_native(part, eager_only=True) for part in parts]).to_native()
+
+
+def _join_scores(parts: Sequence[Any]) -> dict[str, FloatArray] | None:
+    """Join the figures of rows; None where parts have other ones."""
+    first = parts[0]
+    if first is None or any(part is None or part.keys() != first.keys() for part in parts):
+        return None
+    return {name: np.concatenate([part[name] for part in parts]) for name in first}
 
 
 def _join_labels(parts: Sequence[Any]) -> Any:

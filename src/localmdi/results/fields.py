@@ -207,6 +207,8 @@ def _check_optional(fields: Mapping[str, Any], *, n_rows: int, n_features: int) 
         )
     if fields["groups"] is not None:
         checked["groups"] = _as_groups(fields["groups"])
+    if fields["scores"] is not None:
+        checked["scores"] = _as_scores(fields["scores"], n_rows=n_rows)
     if fields["method"] is not None:
         checked["method"] = as_text("method", fields["method"])
     if fields["row_weight"] is not None:
@@ -227,6 +229,15 @@ def _as_groups(value: Any) -> dict[str, tuple[str, ...]]:
             "Pass None if there are none."
         )
     return {name: as_names(members) for name, members in value.items()}
+
+
+def _as_scores(value: Any, *, n_rows: int) -> dict[str, FloatArray]:
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise TypeError(
+            f"scores must be a dict of name → one number per row; got {reprlib.repr(value)}. "
+            "Pass None if there are none."
+        )
+    return {name: as_vector(f"scores[{name!r}]", own, length=n_rows) for name, own in value.items()}
 
 
 def read_only(array: AnyArray) -> AnyArray:

@@ -14,7 +14,7 @@ from localmdi.results.axes import check_same, group_columns, sum_errors, sum_gro
 from localmdi.results.fields import as_choice, as_number, as_vector, check_measure, dense
 from localmdi.results.frames import FrameType, columns_to_frame
 from localmdi.results.notebook import Shown
-from localmdi.results.p_values import discoveries, one_sided_p
+from localmdi.results.p_values import one_sided_p, rejections
 from localmdi.results.repr import describe_global
 from localmdi.results.storage import STORED, save_result
 from localmdi.results.top import top_of_rows
@@ -59,7 +59,7 @@ class GlobalImportance(Shown):
         Number, or total weight, of the rows behind the values; `merge` weighs by it.
     baseline : float or None
         Mean impurity at the root, of which the values are parts; None if they are not.
-    measure : {"drop", "gain", "saabas"}
+    measure : {"drop", "gain", "loss", "saabas"}
         As for `LocalImportance`.
     honest : bool
         As for `LocalImportance`.
@@ -184,15 +184,15 @@ class GlobalImportance(Shown):
         return one_sided_p(self.values, self.standard_error, error=self.error, honest=self.honest)
 
     def significant(self, alpha: float = 0.05) -> BoolArray:
-        """Return which features tell something, at a false-discovery rate.
+        """Return which features tell something.
 
-        Among the features named, at most a share of `alpha` is expected to be noise
-        (Benjamini and Hochberg's procedure over the features).
+        The chance that any feature is named that tells nothing is at most `alpha` (Holm's
+        procedure over the features).
 
         Parameters
         ----------
         alpha : float
-            The false-discovery rate.
+            That chance.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class GlobalImportance(Shown):
         >>> result.significant()
         array([ True, False])
         """
-        return discoveries(self.p_values(), alpha)
+        return rejections(self.p_values(), alpha)
 
     def group(self, mapping: Mapping[str, Sequence[str]]) -> GlobalImportance:
         """Add up the values of features that belong together.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from localmdi._criteria import unit_of
+from localmdi._quality import quality_of_scores
 from localmdi.results.axes import (
     check_same,
     group_columns,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
+    from localmdi._quality import Quality
     from localmdi.results.axes import Choice
     from localmdi.results.fields import Matrix
     from localmdi.results.frames import FrameType
@@ -95,12 +97,14 @@ class LocalImportance(Questions, Shown):
         Type of the explained frame; None for arrays.
     method : str or None
         How the values were computed, where there is a choice.
-    measure : {"drop", "gain", "saabas"}
+    measure : {"drop", "gain", "loss", "saabas"}
         What a split credits to its feature. "drop": the drop of the impurity from the node to the
         child that the row enters (Definition 1 of the paper). "gain": the divergence between the
         distributions of child and node, which is never negative (Kullback-Leibler for entropy,
         squared distance for Gini, squared difference of means for variance). Both have the same
-        mean over the training rows. "saabas": how the prediction moved, from `saabas`.
+        mean over the training rows. "loss": the feature's part in the loss of the prediction, from
+        the prior (`baseline`) to what is left (`residual`). "saabas": how the prediction moved,
+        from `saabas`.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
     error : {"trees", "labels", "both", "sample", "refits"}
@@ -116,6 +120,8 @@ class LocalImportance(Questions, Shown):
     groups : dict of str to tuple of str, or None
         Column of X → the features that the model's Pipeline made of it alone, for
         ``group("auto")``.
+    scores : dict of str to ndarray of shape (n_rows,), or None
+        Of measure="loss": figures of the rows' predictions, whose means `quality` returns.
 
     Examples
     --------
@@ -150,6 +156,7 @@ class LocalImportance(Questions, Shown):
     direction: FloatArray | None = None
     prediction: AnyArray | None = None
     groups: Mapping[str, tuple[str, ...]] | None = None
+    scores: Mapping[str, FloatArray] | None = None
 
     def __post_init__(self) -> None:
         for field, value in check_local(vars(self)).items():
@@ -462,6 +469,36 @@ class LocalImportance(Questions, Shown):
             )
         gap = self.values.sum(axis=1) - (self.baseline - self.residual)
         return float(np.abs(gap).max(initial=0.0))
+
+    def quality(self) -> Quality:
+        """Return how well the rows are predicted, of a result of measure="loss".
+
+        The means, weighted by `row_weight`, of what is known about each row: accuracy, Brier score
+        and log loss in bits, or R² and the error, each beside that of the prior. The loss that the
+        result divides is among them: it is the mean of `residual`.
+
+        Returns
+        -------
+        Quality
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from localmdi import honest_mdi
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+        >>> account = honest_mdi(model, X, y, measure="loss")
+        >>> account.quality().figures["accuracy"] == model.oob_score_
+        True
+        """
+        if self.scores is None:
+            raise ValueError(
+                f"quality needs a result of measure='loss' with labels; got {self.measure!r} "
+                "without. Use honest_mdi(model, X, y, measure='loss')."
+            )
+        return quality_of_scores(self.scores, self.row_weight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a file that `load_importance` reads, without pickle.

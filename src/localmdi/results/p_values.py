@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from localmdi.typing import BoolArray, ErrorOf, FloatArray
 
-__all__ = ["LABEL_DEGREES", "discoveries", "one_sided_p"]
+__all__ = ["LABEL_DEGREES", "discoveries", "one_sided_p", "rejections"]
 
 # Label errors are estimated from this many random signs of the held-out residuals
-# (`localmdi.importance.honest`); a value over its error then follows Student's t.
+# (`localmdi.honest.gain`); a value over its error then follows Student's t.
 LABEL_DEGREES = 32
 
 
@@ -53,8 +53,7 @@ def discoveries(p: FloatArray, alpha: float) -> BoolArray:
     >>> discoveries(np.array([0.03, 0.04, 0.01, 0.03]), 0.05)
     array([ True,  True,  True,  True])
     """
-    if not isinstance(alpha, float | int) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Use 0.05 if in doubt.")
+    _check_alpha(alpha)
     known = np.nan_to_num(p, nan=1.0)
     m = known.shape[-1]
     ordered = np.sort(known, axis=-1)
@@ -62,3 +61,28 @@ def discoveries(p: FloatArray, alpha: float) -> BoolArray:
     last = np.where(passed.any(axis=-1), m - 1 - passed[..., ::-1].argmax(axis=-1), -1)
     limit = np.take_along_axis(ordered, np.maximum(last, 0)[..., None], axis=-1)
     return np.asarray((known <= limit) & (last >= 0)[..., None])
+
+
+def rejections(p: FloatArray, alpha: float) -> BoolArray:
+    """Return which tests to reject, with a chance of at most alpha for any false one (Holm).
+
+    The smallest p-value must be at most alpha / m, the next alpha / (m − 1), and so on until one
+    fails.
+
+    Examples
+    --------
+    >>> rejections(np.array([0.04, 0.6, 0.01, 0.012]), 0.05)
+    array([False, False,  True,  True])
+    """
+    _check_alpha(alpha)
+    known = np.nan_to_num(p, nan=1.0)
+    order = np.argsort(known, kind="stable")
+    passed = known[order] <= alpha / np.arange(len(known), 0, -1)
+    rejected = np.zeros(len(known), dtype=bool)
+    rejected[order] = np.logical_and.accumulate(passed)
+    return rejected
+
+
+def _check_alpha(alpha: float) -> None:
+    if not isinstance(alpha, float | int) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}. Use 0.05 if in doubt.")

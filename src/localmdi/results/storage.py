@@ -50,6 +50,8 @@ def save_result(path: str | os.PathLike[str], result: LocalImportance | GlobalIm
         if name == "row_labels":
             header[name], labels = _encode_labels(value)
             arrays.update({f"{name}.{part}": array for part, array in labels.items()})
+        elif name == "scores":
+            arrays.update({f"{name}.{part}": score for part, score in value.items()})
         elif issparse(value):
             arrays.update({f"{name}.{part}": getattr(value, part) for part in _CSR_PARTS})
         elif isinstance(value, float | np.ndarray):
@@ -131,7 +133,11 @@ def _decode_fields(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) ->
     for field, group in parts.items():
         if field in found:
             raise ValueError(f"a field must occur once; got {field} twice")
-        found[field] = _decode_csr(field, group, names=header.get("feature_names"))
+        found[field] = (
+            group
+            if field == "scores"
+            else _decode_csr(field, group, names=header.get("feature_names"))
+        )
     return found
 
 

@@ -31,8 +31,8 @@ from localmdi.trees.parameters import (
     check_flag,
     check_tolerance,
     count_trees,
-    find_measure,
     grow_rules,
+    is_honest,
 )
 from localmdi.trees.table import Table, read_table
 
@@ -164,7 +164,7 @@ class RandomizedForest:
 
     def _importance(self, growth: Growth, table: Table, *, problem: Problem) -> LocalImportance:
         n_trees = growth.n_trees
-        if growth.honest is not None:
+        if growth.held_out is not None:
             return self._honest_importance(growth, table, problem=problem)
         growth.values /= n_trees
         # With bootstrap the mean over rows is not the global importance, whose error this is.
@@ -182,7 +182,7 @@ class RandomizedForest:
         self, growth: Growth, table: Table, *, problem: Problem
     ) -> LocalImportance:
         """Return the means over the trees that a row was held out of; NaN if there are none."""
-        held_out, baseline = np.asarray(growth.honest)
+        held_out = np.asarray(growth.held_out)
         known = held_out > 0
         if not known[problem.weight > 0].all():
             warnings.warn(
@@ -191,17 +191,12 @@ class RandomizedForest:
                 UserWarning,
                 stacklevel=5,
             )
-        divisor = np.where(known, held_out, np.nan)
-        growth.values /= divisor[:, None]
-        measure = find_measure(self.honest)
-        drop = measure == "drop"
+        growth.values /= np.where(known, held_out, np.nan)[:, None]
         weighted = problem.weighted or not known.all()
         return LocalImportance(
             growth.values,
-            baseline / divisor if drop else None,
-            residual=growth.residual / divisor if drop else None,
             row_weight=np.where(known, problem.weight, 0.0) if weighted else None,
-            measure=measure or "gain",
+            measure="gain",
             honest=True,
             **self._result_fields(growth, table),
         )
@@ -242,7 +237,7 @@ class RandomizedForest:
             )
         rules = _core.GrowRules()
         rules.seed, rules.n_draws = self._seed, self._n_draws
-        rules.honest = find_measure(self.honest) is not None
+        rules.honest = is_honest(self.honest)
         return np.asarray(_core.times_counted(self._n_rows, rules, tree), dtype=np.int64)
 
     def __sklearn_is_fitted__(self) -> bool:

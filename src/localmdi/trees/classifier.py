@@ -71,11 +71,11 @@ class RandomizedForestClassifier(
     class_weight : dict, "balanced", "balanced_subsample" or None
         Weights of the classes, multiplied with ``sample_weight``. "balanced": every class weighs
         the same; "balanced_subsample": among the rows drawn for each tree.
-    honest : bool or {"gain", "drop"}
+    honest : bool or "gain"
         Whether to take ``local_importances_`` from rows that a tree was not grown on, so that noise
-        is at zero. Trees come in pairs: one grows on a random half of the rows and explains the
-        others, the second the other way round. "gain", which True means, finds features; "drop"
-        tells what is really left. See `honest_mdi`. Not with `bootstrap` or `warm_start`.
+        is at zero: the gain of `honest_mdi`. Trees come in pairs: one grows on a random half of the
+        rows and explains the others, the second the other way round. Not with `bootstrap` or
+        `warm_start`.
     min_rows : int
         With `honest`, a path ends where fewer held-out rows arrive.
     warm_start : bool
@@ -143,7 +143,7 @@ class RandomizedForestClassifier(
         max_samples: int | float | None = None,
         oob_score: bool = False,
         class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
-        honest: bool | Literal["gain", "drop"] = False,
+        honest: bool | Literal["gain"] = False,
         min_rows: int = 10,
         warm_start: bool = False,
         keep_forest: bool = True,

@@ -73,9 +73,8 @@ class Growth:
         self.chunk_squares = None if plan.tol is None else np.zeros((n_rows, n_features))
         self.out_of_bag = np.zeros((n_rows, n_values + 1)) if plan.out_of_bag else None
         self.trees = _core.GrownTrees(n_values) if plan.keep_trees else None
-        # By row: the number of trees that it was held out of, and the sum of its baselines.
-        self.honest = np.zeros((2, n_rows)) if plan.rules.honest else None
-        self._prior = np.zeros(1) if plan.rules.honest else None
+        # By row: the number of trees that it was held out of.
+        self.held_out = np.zeros(n_rows) if plan.rules.honest else None
         self.n_trees = 0
 
     def add(
@@ -89,8 +88,7 @@ class Growth:
             self.root,
             self.chunk_squares,
             self.out_of_bag,
-            self.honest,
-            self._prior,
+            self.held_out,
         )
         first = plan.first + self.n_trees
         _core.grow(rows, target, plan.rules, (first, count), sums, self.trees, plan.n_threads)
@@ -110,7 +108,7 @@ class Growth:
             return float("inf")
         variance = float(spread.max(initial=0.0)) / (n_chunks - 1)
         # In every pair of trees a row is held out of one.
-        n_values = self.n_trees if self.honest is None else self.n_trees / 2
+        n_values = self.n_trees if self.held_out is None else self.n_trees / 2
         return float(np.sqrt(variance * n_chunks)) / n_values
 
     @property

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from localmdi import _core
-
-if TYPE_CHECKING:
-    from localmdi.typing import Measure
 
 __all__ = [
     "balances_draws",
@@ -17,8 +14,8 @@ __all__ = [
     "check_flag",
     "check_tolerance",
     "count_trees",
-    "find_measure",
     "grow_rules",
+    "is_honest",
 ]
 
 
@@ -66,18 +63,19 @@ def check_tolerance(tol: Any) -> float | None:
     return float(tol)
 
 
-def find_measure(honest: Any) -> Measure | None:
-    """Return the measure of honest importances; None if they are not asked for."""
-    if isinstance(honest, str) and honest in ("gain", "drop"):
-        return "gain" if honest == "gain" else "drop"
-    if honest is not True and honest is not False:
+def is_honest(honest: Any) -> bool:
+    """Return whether honest importances are asked for."""
+    if honest is True or (isinstance(honest, str) and honest == "gain"):
+        return True
+    if honest is not False:
         _refuse(
             "honest",
             honest,
-            must="False, True, 'gain' or 'drop'",
-            use="True, which means 'gain', to find features",
+            must="False, True or 'gain'",
+            use="True, which means 'gain', to find features. To see what a forest really leaves, "
+            "fit one with bootstrap=True and use honest_mdi(model, X, y, measure='loss')",
         )
-    return "gain" if honest else None
+    return False
 
 
 def grow_rules(parameters: dict[str, Any], n_rows: int, *, n_features: int) -> _core.GrowRules:
@@ -122,8 +120,7 @@ def _set_honest(rules: _core.GrowRules, parameters: dict[str, Any], *, n_rows: i
     min_rows = parameters["min_rows"]
     if not _is_whole(min_rows, 1):
         _refuse("min_rows", min_rows, must="a whole number of at least 1", use="10 if in doubt")
-    measure = find_measure(parameters["honest"])
-    if measure is None:
+    if not is_honest(parameters["honest"]):
         return
     for name, why in (
         ("bootstrap", "every tree takes half of the rows"),
@@ -137,7 +134,6 @@ def _set_honest(rules: _core.GrowRules, parameters: dict[str, Any], *, n_rows: i
             "Use honest=False or more rows."
         )
     rules.honest = True
-    rules.measure = _core.Measure.drop if measure == "drop" else _core.Measure.gain
     rules.min_rows = min(int(min_rows), _NO_LIMIT)
 
 

@@ -94,7 +94,7 @@ class RandomizedForestRegressor(
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: bool = False,
-        honest: bool | Literal["gain", "drop"] = False,
+        honest: bool | Literal["gain"] = False,
         min_rows: int = 10,
         warm_start: bool = False,
         keep_forest: bool = True,

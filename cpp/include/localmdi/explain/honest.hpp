@@ -1,20 +1,11 @@
 // Honest values: what a split tells about rows that its tree has not seen.
 //
 // A tree was grown on some rows, which gave each node t a law p(t). Other rows, held out, give it a
-// law q(t). An honest amount of the edge t → c is linear in q, so that a split on noise, whose q(c)
+// law q(t). The honest gain of the edge t → c is linear in q, so that a split on noise, whose q(c)
 // and q(t) have the same mean, gives nothing on average (docs/theory/algorithms.md, "Honest
 // values"):
 //
-//     gain   g(c) · (q(c) − q(t)),  g(c) = gain_slope(p(t), p(c)) by class
-//     drop   F(t) − F(c),           F = a + b · q, the impurity of q as seen with p:
-//                Gini      1 − p·q
-//                variance  E'[y²] − p·q, with y and p centred at the root's p
-//                entropy   −Σ q·log2 p̃, the cross entropy, p̃ = p shrunk towards the parent
-//
-// Without p̃ the cross entropy would be infinite as soon as a leaf meets a class that it has not
-// seen. p̃ = (n p + κ p̃(parent)) / (n + κ) counts the parent for κ rows; `PriorChoice`
-// finds the κ with the least cross entropy at the leaves. For noise it is large: nothing is
-// removed.
+//     g(c) · (q(c) − q(t)),  g(c) = gain_slope(p(t), p(c)) by class
 //
 // A row that is itself held out is explained without its own label: its weight w and response r are
 // taken out of the sums S and W that make q = S / W. With γ = g·r this costs a few operations,
@@ -30,9 +21,6 @@
 // γ = ½: (1 − ½)/1 − (0 − ½)/3 = ⅔, what the other three rows tell.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,8 +32,6 @@
 
 namespace localmdi::explain {
 
-using support::Measure;
-
 // What the rows answered: n_entries numbers each, by column of the nodes' laws. Classes: column
 // (offset of the output + class), value 1; numbers: every output, its value.
 struct Responses {
@@ -56,11 +42,8 @@ struct Responses {
     std::size_t n_rows() const { return column.size() / n_entries; }
 };
 
-enum class Label : std::uint8_t { left_out = 0, alone = 1 };
-
 struct HonestRules {
     support::Criterion criterion;
-    Measure measure;
     std::size_t min_rows;  // an edge counts if at least so many held-out rows took it
 };
 
@@ -86,25 +69,27 @@ struct HonestSums {
     double* values;         // n_rows × n_features
     double* squares;        // likewise: of the trees' values; or null
     double* signed_values;  // n_rows × n_features × n_signs; or null
-    double* residual;       // n_rows; drop only, else null
-    double* baseline;       // likewise
     double* weight;         // n_rows: Σ tree weight over the trees that did not see the row
 };
 
-// κ of the entropy's drop: the power of two with the least loss, Σ −log2 p̃ over held-out rows
-// where their paths end. A forest's first trees are asked until they have enough such rows;
-// growing and explaining choose alike.
-struct PriorChoice {
-    static constexpr std::size_t kRows = 1 << 15, kPriors = 16;
+// The rows that the trees have seen; empty if they are not known.
+struct InBagRows {
+    std::span<const double> weight;       // n_trees × n_rows; 0: not seen
+    std::span<const double> node_weight;  // of the nodes of the whole forest
+};
 
-    static double prior(std::size_t k) { return std::ldexp(1.0, static_cast<int>(k) - 1); }
-    bool is_sure() const { return n_rows >= kRows; }
-    double best() const {
-        return prior(static_cast<std::size_t>(std::ranges::min_element(loss) - loss.begin()));
-    }
-
-    double n_rows = 0;
-    std::array<double, kPriors> loss{};
+// The mean gain of a tree over the M rows that it has not seen is a sum over pairs of a row j that
+// it has seen and a row i that it has not,
+//
+//     gain = Σ over edges t → c  Σ_ij w_i w_j (y_i − q(t)) ρ (y_j − p(t)) / (M N(c)),
+//
+// with i and j in c, N(c) the weight that c was grown on, and ρ = g / (p(c) − p(t)) by class, 1 for
+// Gini and the variance. Under "this feature tells nothing" both residuals have the mean zero, and
+// the sum varies with the rows in either role: `out` has its parts by i, `in` those by j. Each of
+// them sums to the gain.
+struct Influence {
+    double* out;  // n_rows × n_features
+    double* in;   // likewise
 };
 
 // Some consecutive trees of a forest and the rows that they have not seen. law: n_nodes of the
@@ -123,37 +108,38 @@ public:
     void add(const RoutedRows& rows, const Run& run, support::Interrupt& interrupt);
 
     // After the last batch, first the sums of inner nodes, then the linear forms of all edges.
-    // in_bag: the weights of the nodes of the whole forest, and κ, for the entropy's p̃.
     void sum_up(const Run& run, support::Interrupt& interrupt);
-    void set_forms(std::span<const double> in_bag, double prior, const Run& run,
-                   support::Interrupt& interrupt);
+    void set_forms(const Run& run, support::Interrupt& interrupt);
 
-    // Adds the losses of these trees until the choice is sure.
-    void add_losses(std::span<const double> in_bag, PriorChoice& choice) const;
+    // For rows that are not among the held-out ones, by node of the whole forest: amounts, and the
+    // amounts for every sign (n_signs × n_nodes of the whole forest). signed_amount may be empty.
+    void credits(std::span<double> amount, std::span<double> signed_amount) const;
 
-    // For rows that are not among the held-out ones, by node of the whole forest: amounts, for the
-    // drop what is left (nodes below the last edge that counts keep what is left there), and the
-    // amounts for every sign (n_signs × n_nodes of the whole forest). remainder and signed_amount
-    // may be empty.
-    void credits(std::span<double> amount, std::span<double> remainder,
-                 std::span<double> signed_amount) const;
-
-    // Explains held-out rows that were added before, over the trees that did not see them. Without
-    // its own label a row gets what the others tell; with its own label alone, in place of q(c) and
-    // of the drop's q, it gets its part of the mean over the held-out rows: Σ W(c) · amount(c).
-    void explain(const RoutedRows& rows, std::span<const double> tree_weight, Label label,
+    // Explains held-out rows that were added before, over the trees that did not see them: a row
+    // gets what the others tell, without its own label.
+    void explain(const RoutedRows& rows, std::span<const double> tree_weight,
                  const HonestSums& sums, const Run& run, support::Interrupt& interrupt) const;
+
+    // Adds what each row has to do with the mean gain over the held-out rows: see `Influence`.
+    void influence(const RoutedRows& rows, const InBagRows& in_bag,
+                   std::span<const double> tree_weight, const Influence& sums, const Run& run,
+                   support::Interrupt& interrupt) const;
 
     // Held-out rows that reached each node of these trees, by node of the whole forest.
     void counts(std::span<double> reached) const;
 
     std::size_t n_trees() const { return last_ - first_; }
     std::size_t n_signs() const { return n_signs_; }
-    const HonestRules& rules() const { return rules_; }
 
 private:
-    struct Row;
-    struct Climb;
+    // A row as one tree sees it.
+    struct Row {
+        double weight;  // of an unseen row; 0: of no row at all
+        std::span<const std::int32_t> column;
+        std::span<const double> value;
+        std::span<const std::int8_t> signs;
+    };
+    struct Step;
     class Path;
 
     std::size_t at(std::size_t node) const { return node - first_node_; }
@@ -164,28 +150,23 @@ private:
     Row row(const RoutedRows& rows, std::size_t i, double weight) const;
     void add_tree(std::size_t tree, const RoutedRows& rows);
     void sum_up_tree(std::size_t tree);
-    void set_tree_forms(std::size_t tree, std::span<const double> in_bag, double prior);
-    std::vector<double> shrunk_laws(std::size_t tree, std::span<const double> in_bag,
-                                    double prior) const;
-    double cross_entropy(std::size_t tree, std::span<const double> in_bag, double prior) const;
+    void set_tree_forms(std::size_t tree);
     void gain_forms(std::size_t tree, std::size_t node);
     void signed_forms(std::size_t node);
-    void drop_forms(std::size_t tree, std::size_t node, const double* shrunk);
     double own_form(std::size_t tree, std::size_t node, const Row& row) const;
-    double level(std::size_t tree, std::size_t node, const Row& row) const;
     bool is_counted(std::size_t node, const Row& row) const;
-    void climb_alone(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
     void climb_gain(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
-    void climb_drop(std::size_t tree, std::size_t leaf, const Row& row, Path& path) const;
+    void add_parts(std::size_t tree, std::size_t leaf, const Row& row, double scale,
+                   double* parts) const;
+    void add_in_bag_parts(std::size_t tree, std::size_t leaf, const Row& row,
+                          std::span<const double> node_weight, double scale, double* parts) const;
     void tabulate(std::size_t tree);
     bool is_tabulated(std::size_t tree) const {
         return !table_.empty() && row_weight_[tree - first_] > 0;
     }
     void climb_table(std::size_t leaf, std::size_t column, std::size_t row, double tree_weight,
                      const HonestSums& sums) const;
-    void follow(std::size_t node, Climb& climb) const;
-    void add_climb(const Climb& climb, std::size_t column, std::size_t row, double tree_weight,
-                   const HonestSums& sums) const;
+    void follow(std::size_t node, std::vector<Step>& climb) const;
     void climb_together(std::size_t tree, const RoutedRows& rows, std::size_t begin,
                         std::size_t end, double tree_weight, const HonestSums& sums) const;
 
@@ -198,14 +179,13 @@ private:
         std::uint32_t parent = 0;  // a root: itself
         std::int32_t feature = -1;
         double count = 0, weight = 0;        // held-out rows, and their weight W
-        double at_child = 0, at_parent = 0;  // gain: g·S(c), g·S(t); drop: b·S, and a
+        double at_child = 0, at_parent = 0;  // g·S(c), g·S(t)
     };
     std::vector<Node> nodes_;
-    std::vector<double> square_;  // Σ w y², centred, over all outputs; variance only
-    std::vector<double> sums_;    // S, by column
-    std::vector<double> slope_;   // gain: g of the edge from the parent; drop: b
+    std::vector<double> sums_;   // S, by column
+    std::vector<double> slope_;  // g of the edge from the parent
     // Where all held-out rows of a tree weigh the same, what a row reads depends on its class only:
-    // per node and class, gain: the amount of the edge; drop: F. Not with signs or several outputs.
+    // per node and class the amount of the edge. Not with signs or several outputs.
     std::vector<double> table_;
     std::vector<double> row_weight_;  // per tree: that weight; 0: no row yet, −1: they differ
     // Per node and sign: Σ ± w r by column and Σ ± w; then, as at_child and at_parent, the forms

@@ -26,8 +26,7 @@ public:
           feature_(3 * rows.n_features),
           tree_feature_(rows.n_features),
           out_of_bag_(out_of_bag ? rows.n_rows * (target.n_values + 1) : 0),
-          held_out_(honest ? rows.n_rows : 0),
-          baseline_(held_out_.size()) {
+          held_out_(honest ? rows.n_rows : 0) {
         if (honest) rows_.clear();
     }
 
@@ -57,14 +56,8 @@ public:
     const GrownTree& last_tree() const { return last_kept_ ? trees_.back() : last_; }
 
     // Where their honest values are added up.
-    explain::HonestSums honest_sums(explain::Measure measure) {
-        const bool drop = measure == explain::Measure::drop;
-        return {rows_.values(),
-                nullptr,
-                nullptr,
-                drop ? rows_.residual() : nullptr,
-                drop ? baseline_.data() : nullptr,
-                held_out_.data()};
+    explain::HonestSums honest_sums() {
+        return {rows_.values(), nullptr, nullptr, held_out_.data()};
     }
 
     void finish_tree(double root_impurity, double root_weight, bool keep) {
@@ -106,7 +99,6 @@ public:
         if (!honest()) return;
         rows_.clear();
         move(held_out_, sums.held_out);
-        move(baseline_, sums.baseline);
     }
 
     TreeWriter tree;
@@ -121,7 +113,7 @@ private:
     std::size_t n_features_, n_values_;
     RowSums rows_;
     std::vector<double> feature_, tree_feature_, out_of_bag_;
-    std::vector<double> held_out_, baseline_;  // honest values only
+    std::vector<double> held_out_;  // honest values only
     std::vector<double> root_ = {0, 0};
     std::vector<GrownTree> trees_;  // those that were kept
     GrownTree last_{};              // one that was not

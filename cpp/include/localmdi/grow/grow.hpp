@@ -50,10 +50,9 @@ struct GrowRules {
     double min_impurity_decrease = 0;
     std::size_t n_draws = 0;     // rows drawn with replacement for each tree; 0: take all
     bool balance_draws = false;  // weigh the drawn rows so that their classes weigh the same
-    // Grow each tree on half of the rows and explain the others by what they say themselves
+    // Grow each tree on half of the rows and explain the others by the honest gain
     // (explain/honest.hpp), instead of all rows by Definition 1. Not with n_draws.
     bool honest = false;
-    explain::Measure measure = explain::Measure::gain;
     std::size_t min_rows = 10;
 };
 
@@ -68,7 +67,7 @@ inline bool each_row_once(const TrainingRows& rows, const GrowRules& rules) {
 inline constexpr std::size_t kChunk = 8;
 
 struct GrowSums {
-    double* values;          // n_rows × n_features: Definition 1, or honest values
+    double* values;          // n_rows × n_features: Definition 1, or honest gains
     double* chunk_squares;   // like values, or null: squares of the chunks' sums
     double* residual;        // n_rows: impurity where the row ended; honest gains have none
     double* feature;         // n_features: Equation 3, global importances
@@ -77,10 +76,7 @@ struct GrowSums {
     double* root;            // 2: impurity at the root; number of trees with a split
     double* out_of_bag;      // n_rows × (n_values + 1), or null: predictions of the trees that did
                              // not draw the row, and their number
-    // Honest values only, else null.
-    double* held_out = nullptr;  // n_rows: number of trees that the row was held out of
-    double* baseline = nullptr;  // n_rows: what was left at the root; the drop only
-    double* prior = nullptr;     // 1: κ of the entropy's drop; 0: choose it by the first trees
+    double* held_out;        // n_rows, honest values only: number of trees that held the row out
 };
 
 struct TreeRange {

@@ -73,17 +73,18 @@ public:
           held_(rows.n_rows, 1.0),
           weighs_one_(each_row_once(rows, rules)) {}
 
-    void add_losses(std::size_t tree, const GrownTree& grown, explain::PriorChoice& choice) {
-        sums(tree, grown, false).add_losses(weight_, choice);
-    }
-
     // Adds the values of the rows that the chunk's last tree was not grown on.
-    void explain(std::size_t tree, GrowChunk& chunk, double prior) {
-        const double tree_weight = 1;
-        HonestTrees& honest = sums(tree, chunk.last_tree(), chunk.predicts());
-        honest.set_forms(weight_, prior, {}, interrupt_);
-        honest.explain(routed(), {&tree_weight, 1}, explain::Label::left_out,
-                       chunk.honest_sums(rules_.measure), {}, interrupt_);
+    void explain(std::size_t tree, GrowChunk& chunk) {
+        const GrownTree& grown = chunk.last_tree();
+        const auto rows = halves_.held_out(tree);
+        n_held_ = static_cast<std::uint32_t>(rows.size());
+        std::ranges::copy(rows, ids_.begin());
+        // To predict, rows go on to the leaves where their values do not depend on it.
+        route(grown, {0, n_held_}, chunk.predicts() ? 1 : rules_.min_rows);
+        if (!weighs_one_)
+            for (std::uint32_t i = 0; i < n_held_; ++i) held_[i] = rows_.weight[ids_[i]];
+        set_laws(grown);
+        add_gains(chunk.honest_sums());
         if (chunk.predicts()) predict(chunk);
     }
 
@@ -95,24 +96,18 @@ private:
         std::uint32_t size() const { return end - begin; }
     };
 
-    // `to_leaves`: the rows go on where their values do not depend on it.
-    HonestTrees& sums(std::size_t tree, const GrownTree& grown, bool to_leaves) {
-        const auto rows = halves_.held_out(tree);
-        n_held_ = static_cast<std::uint32_t>(rows.size());
-        std::ranges::copy(rows, ids_.begin());
-        route(grown, {0, n_held_}, to_leaves ? 1 : rules_.min_rows);
-        if (!weighs_one_)
-            for (std::uint32_t i = 0; i < n_held_; ++i) held_[i] = rows_.weight[ids_[i]];
-        set_laws(grown);
+    void add_gains(const explain::HonestSums& sums) {
+        const double tree_weight = 1;
         const forest::ForestView nodes = table();
         const std::span<const double> n_outputs{&n_outputs_, 1};
         if (trees_) trees_->begin(nodes, 0, 1, law_, n_outputs);
         else
             trees_.emplace(nodes, 0, 1, law_, n_outputs,
-                           explain::HonestRules{criterion_, rules_.measure, rules_.min_rows});
+                           explain::HonestRules{criterion_, rules_.min_rows});
         trees_->add(routed(), {}, interrupt_);
         trees_->sum_up({}, interrupt_);
-        return *trees_;
+        trees_->set_forms({}, interrupt_);
+        trees_->explain(routed(), {&tree_weight, 1}, sums, {}, interrupt_);
     }
 
     explain::RoutedRows routed() const {

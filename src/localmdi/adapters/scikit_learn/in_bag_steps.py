@@ -296,8 +296,9 @@ def _counted(rows: TrainingRows, drawn: IntArray, *, multiply: bool) -> FloatArr
     counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
     if len(counts) > n_rows:
         raise ValueError(
-            f"X must hold the training rows, at least {len(counts)}; got {n_rows}. "
-            "Pass the X that was passed to fit."
+            f"the model was trained on at least {len(counts)} rows, X has {n_rows}: X must hold "
+            "the training rows. Pass what fit got as X, and rows to explain as at= of honest_mdi; "
+            "or, if the model has not seen X, held_out=True."
         )
     return counts * rows.weight if multiply else counts
 
