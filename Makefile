@@ -27,7 +27,7 @@ BENCH_TOOLS := $(VENV)/.bench-tools
 OLDEST_BUILT := $(OLDEST)/.built
 DASHBOARDS_BUILT := $(DASHBOARDS)/.built
 
-.PHONY: help demo test test-python test-cpp test-threads test-sdist test-slow test-oldest test-dashboards lint types layers warnings fuzz mutants bench bench-check paper evaluation docs links format clean
+.PHONY: help demo test checks test-python test-cpp test-coverage test-threads test-sdist test-slow test-oldest test-dashboards lint types layers shape warnings fuzz mutants bench bench-check paper evaluation docs links format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -35,9 +35,14 @@ help: ## list the commands
 demo: $(BUILT) $(APP_TOOLS) ## explain a forest on the handwritten digits, and write the report
 	$(BIN)/localmdi demo
 
-test: lint types layers warnings test-cpp test-sdist test-python ## everything that must hold before a commit
+test: $(BUILT) $(TEST_TOOLS) ## everything that must hold before a commit
+	$(MAKE) --jobs=2 --output-sync=target checks
+	$(MAKE) test-python
 
-test-slow: test-threads test-oldest test-dashboards $(BUILT) $(TEST_TOOLS) ## the tests that take minutes, threads under ThreadSanitizer, all tests on the oldest supported libraries
+# The C++ tests compile while the others read.
+checks: test-cpp lint types layers shape
+
+test-slow: warnings test-sdist test-threads test-oldest test-dashboards test-coverage ## the tests that take minutes, coverage, threads under ThreadSanitizer, all tests on the oldest supported libraries
 	$(BIN)/python -m pytest -m slow --ignore=tests/dashboards tests
 
 fuzz: $(BUILT) $(TEST_TOOLS) ## damaged files for every reader, an hour of them (FUZZ="--seconds 60 --seed 7")
@@ -86,6 +91,9 @@ types: $(BUILT) $(TEST_TOOLS)
 layers: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/lint-imports --no-logo
 
+shape:
+	$(PYTHON) tools/shape.py
+
 test-cpp: $(BUILD_TOOLS)
 	$(CMAKE) -B build/cpp-tests -DLOCALMDI_TESTS=ON
 	$(BIN)/cmake --build build/cpp-tests
@@ -107,6 +115,9 @@ test-sdist: $(BUILD_TOOLS)
 	$(BIN)/python tools/check_sdist.py
 
 test-python: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/python -m pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=loadgroup
+
+test-coverage: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=loadgroup --cov --cov-report=term-missing
 
 test-oldest: $(OLDEST_BUILT)

@@ -16,7 +16,7 @@ from architecture.source import (
     relative,
 )
 
-MAX_LINES = 50
+MAX_LINES = 80
 MAX_COMPLEXITY = 10
 MAX_PARAMETERS = 10
 

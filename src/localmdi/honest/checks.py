@@ -20,17 +20,20 @@ if TYPE_CHECKING:
     from localmdi.adapters import Candidate
     from localmdi.honest.account import Ends
     from localmdi.honest.unseen import Unseen
-    from localmdi.typing import AnyArray, FloatArray
+    from localmdi.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["check_bags", "warn_of_likeness", "warn_of_unknown"]
 
 # Chance leaves a share of the rows in every bag; much more than that is the work of weights.
 _NEVER_OUT = 0.05
 # Residuals of unrelated rows that follow each other correlate by .1 at most. Those of rows most
-# alike share what the forest blurs: up to .27 among unrelated ones, .5 to .7 where they belong
-# together ("python -m evaluation" prints both; docs/trust.md).
+# alike share what the forest blurs: up to .3 among unrelated ones, except where classes keep apart
+# (tests/honest/test_likeness.py has both kinds).
 _IN_ORDER, _ALIKE = 0.2, 0.4
 _QUERIES, _FEWEST_QUERIES, _WORK, _AT_ONCE = 500, 100, 5e8, 32
+# A class that keeps apart: half of its rows or more decide about each of them; where rows belong
+# together, a fifth or less.
+_FEW_OF_CLASS, _ASKED = 0.3, 50
 
 _ADVICE = (
     "Pass rows that the model has not seen, held_out=(X, y); or fit more trees, and without "
@@ -104,9 +107,34 @@ def warn_of_likeness(unseen: Unseen, ends: Ends) -> None:
     pairs = _nearest(unseen.rows, known)
     if pairs is not None:
         alike = _correlation(residual[pairs[0]], residual[pairs[1]])
-        if alike > _ALIKE:
+        if alike > _ALIKE and _few_decide(unseen, known[pairs[0]]):
             return _warn("the row most like it", alike, most=_ALIKE)
     return None
+
+
+def _few_decide(unseen: Unseen, rows: IntArray) -> bool:
+    """Tell whether few rows of its class decide what is predicted for a row.
+
+    A forest that is right, but never sure, misses the same of all rows of a class: their residuals
+    are alike although the rows have nothing to do with each other. Numbers have no such classes.
+    """
+    forest = unseen.forest
+    if forest.classes is None:
+        return True
+    code = unseen.responses.column[:, 0]
+    n_asked = int(np.clip(_WORK / (len(unseen) * forest.n_trees), 5, _ASKED))
+    asked = rows[np.linspace(0, len(rows) - 1, min(n_asked, len(rows))).astype(np.int64)]
+    share = np.zeros((len(asked), len(unseen)))
+    for block in unseen.blocks():
+        in_bag = np.asarray(block.in_bag).T
+        for one, row in enumerate(asked):
+            together = np.where(block.leaf == block.leaf[row], in_bag, 0.0)
+            total = together.sum(axis=0)
+            unseen_by = (block.held[:, row] > 0) & (total > 0)
+            share[one] += (together[:, unseen_by] / total[unseen_by]).sum(axis=1)
+    share /= share.sum(axis=1, keepdims=True)
+    n_deciding = 1.0 / (share**2).sum(axis=1)
+    return bool(np.median(n_deciding / np.bincount(code)[code[asked]]) < _FEW_OF_CLASS)
 
 
 def _warn(neighbour: str, likeness: float, *, most: float) -> None:
@@ -133,7 +161,7 @@ def _is_sorted(target: AnyArray) -> bool:
     return bool(in_blocks or (steps >= 0).all() or (steps <= 0).all())
 
 
-def _nearest(rows: RowSource, known: AnyArray) -> tuple[AnyArray, AnyArray] | None:
+def _nearest(rows: RowSource, known: IntArray) -> tuple[IntArray, IntArray] | None:
     """Return some of these rows and the one most like each, as positions; None if it costs much."""
     n, p = len(known), rows.shape[1]
     n_queries = int(min(n, _QUERIES, _WORK / max(1, n * p)))
