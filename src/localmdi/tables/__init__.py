@@ -1,0 +1,1 @@
+"""Tables as people have them: files are read, columns understood."""
