@@ -44,6 +44,6 @@ by_digit = result.mean(by=y)
 limit = max(abs(mean.values).max() for mean in by_digit.values())
 figure, axes = plt.subplots(2, 5, figsize=(8, 3.5), layout="constrained")
 for (digit, mean), ax in zip(by_digit.items(), axes.flat, strict=True):
-    display = lm.plots.ImageDisplay.from_result(mean, limit=limit, colorbar=False, ax=ax)
+    display = lm.plots.ImageDisplay.from_result(mean, vmax=limit, colorbar=False, ax=ax)
     ax.set_title(f"{digit}")
 figure.colorbar(display.mappable_, ax=axes, label="uncertainty removed (bits)")

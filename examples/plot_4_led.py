@@ -67,7 +67,7 @@ figure, axes = plt.subplots(2, 5, figsize=(7.5, 5), layout="constrained")
 limit = abs(exact.values).max()
 for row, ax in enumerate(axes.flat):
     display = lm.plots.SegmentDisplay.from_result(
-        exact, row=row, limit=limit, colorbar=False, ax=ax
+        exact, row=row, vmax=limit, colorbar=False, ax=ax
     )
     ax.set_title("")
 figure.colorbar(display.mappable_, ax=axes, label="uncertainty removed (bits)")

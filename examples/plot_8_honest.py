@@ -56,7 +56,7 @@ limit = max(abs(result.mean().values).max() for result in results.values())
 figure, axes = plt.subplots(1, 4, figsize=(8, 2.6), layout="constrained")
 for ((kind, name), result), ax in zip(results.items(), axes, strict=True):
     removed = round(result.values.sum(axis=1).mean(), 2) + 0.0  # no minus before a zero
-    display = lm.plots.ImageDisplay.from_result(result.mean(), limit=limit, colorbar=False, ax=ax)
+    display = lm.plots.ImageDisplay.from_result(result.mean(), vmax=limit, colorbar=False, ax=ax)
     ax.set_title(f"{kind}, {name}\n{removed:.2f} bits removed", fontsize=9)
 figure.colorbar(display.mappable_, ax=axes, label="uncertainty\nremoved (bits)", shrink=0.8)
 

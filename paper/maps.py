@@ -223,14 +223,14 @@ def _draw_map(ax: Axes, maps: Maps, *, at: tuple[int, int, int], limit: float) -
     if maps.dataset.name == "led":
         lit = maps.dataset.X[row] > 0
         segments = plots.SegmentDisplay(values, unit="share", lit=lit)
-        segments.plot(ax=ax, limit=limit, colorbar=False)
+        segments.plot(ax=ax, vmax=limit, colorbar=False)
         # Made for a whole page: here numbers cannot be read, and thick frames hide the colours.
         for text in list(ax.texts):
             text.remove()
         segments.mappable_.set_linewidths(np.where(lit, 0.9, 0.4))
         return segments.mappable_
     pixels = plots.ImageDisplay(values.reshape(8, 8), unit="share")
-    pixels.plot(ax=ax, limit=limit, colorbar=False)
+    pixels.plot(ax=ax, vmax=limit, colorbar=False)
     for spine in ax.spines.values():
         spine.set(visible=True, color="#b0b0b0", linewidth=0.4)
     return pixels.mappable_

@@ -7,7 +7,7 @@ formulas of its own on purpose: it is the oracle that judges these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -33,11 +33,14 @@ class Unit:
         What is measured, as in "a feature removed …".
     symbol : str
         What stands behind a number or in parentheses at an axis; may be empty.
+    loss : str
+        What is measured if it is the loss of a prediction.
     """
 
     name: str
     quantity: str
     symbol: str = ""
+    loss: str = "loss"
 
     @property
     def label(self) -> str:
@@ -60,9 +63,11 @@ class Unit:
         >>> UNITS["gini"].value_label("gain", honest=False)
         'gain'
         """
-        what = {"drop": f"{self.quantity} removed", "saabas": f"change of the {self.quantity}"}.get(
-            measure, "gain"
-        )
+        what = {
+            "drop": f"{self.quantity} removed",
+            "loss": f"{self.loss} removed",
+            "saabas": f"change of the {self.quantity}",
+        }.get(measure, "gain")
         where = " on unseen rows" if honest else ""
         return f"{what}{where} ({self.symbol})" if self.symbol else f"{what}{where}"
 
@@ -163,9 +168,9 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
     {
         unit.name: unit
         for unit in (
-            Unit("bits", "uncertainty", "bits"),
-            Unit("gini", "Gini impurity"),
-            Unit("variance", "variance"),
+            Unit("bits", "uncertainty", "bits", loss="log loss"),
+            Unit("gini", "Gini impurity", loss="Brier score"),
+            Unit("variance", "variance", loss="squared error"),
             Unit("mae", "absolute error"),
             Unit("poisson", "Poisson deviance"),
             Unit("loss", "training loss"),
@@ -216,12 +221,13 @@ def find_criterion(name: object, *, among: tuple[str, ...] | None = None) -> Cri
     return _BY_NAME[name]
 
 
-def unit_of(name: str) -> Unit:
+def unit_of(name: str, measure: ResultMeasure = "drop") -> Unit:
     """Return a unit by its name; results may carry units that this version does not know.
 
     Examples
     --------
-    >>> unit_of("bits").quantity, unit_of("nats").label
-    ('uncertainty', 'impurity (nats)')
+    >>> unit_of("bits").quantity, unit_of("bits", "loss").label, unit_of("nats").label
+    ('uncertainty', 'log loss (bits)', 'impurity (nats)')
     """
-    return UNITS.get(name, Unit(name, "impurity", name))
+    unit = UNITS.get(name, Unit(name, "impurity", name))
+    return replace(unit, quantity=unit.loss) if measure == "loss" else unit

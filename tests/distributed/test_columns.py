@@ -14,8 +14,8 @@ import localmdi
 from localmdi import as_forest, distributed
 from localmdi.adapters import adapt
 from localmdi.distributed.feature_columns import FeatureColumns, choose_features
-from localmdi.distributed.row_work import RowWork, regroup
 from localmdi.distributed.shipping import restore_forest, ship_forest, shipped_explainer
+from localmdi.distributed.worker import RowWork, regroup
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from localmdi import (
     distributed,
     local_mdi,
 )
-from localmdi.distributed.tree_work import RowDraws, tree_seed
+from localmdi.distributed.worker import RowDraws, tree_seed
 
 pytestmark = pytest.mark.xdist_group("spark")
 

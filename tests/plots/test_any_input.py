@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from localmdi import plots
-from localmdi.plots.captions import cell_text, elide, feature_labels, format_value, plain
+from localmdi.plots.style import cell_text, elide, feature_labels, format_value, plain
 from localmdi.results import InteractionImportance
 from plots import cases
 
@@ -222,9 +222,9 @@ WRONG = [
     (lambda: plots.ImageDisplay.from_result(LOCAL.mean(), row=0), ValueError, "has no rows"),
     (lambda: plots.ImageDisplay.from_result(LOCAL.values), TypeError, "ImageDisplay shows"),
     (
-        lambda: plots.ImageDisplay.from_result(LOCAL, shape=(2, 4), limit=0),
+        lambda: plots.ImageDisplay.from_result(LOCAL, shape=(2, 4), vmax=0),
         ValueError,
-        "limit must be a positive number or None; got 0",
+        "vmax must be a positive number or None; got 0",
     ),
     (lambda: plots.ImageDisplay(np.zeros(4), unit="bits"), ValueError, "height by width"),
     (lambda: plots.SegmentDisplay.from_result(LOCAL[:, :6]), ValueError, "seven values"),

@@ -27,7 +27,7 @@ def shared_scale():
     figure, axes = plt.subplots(1, 3, figsize=(6, 2), layout="constrained")
     for row, ax in enumerate(axes):
         display = plots.ImageDisplay.from_result(
-            cases.local(n_features=64), row=20 * row, limit=0.6, colorbar=False, ax=ax
+            cases.local(n_features=64), row=20 * row, vmax=0.6, colorbar=False, ax=ax
         )
     figure.colorbar(display.mappable_, ax=axes)
     return figure

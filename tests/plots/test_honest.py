@@ -16,7 +16,7 @@ from localmdi.plots import (
     ImageDisplay,
     WaterfallDisplay,
 )
-from localmdi.plots.colours import MISSING, REMOVED
+from localmdi.plots.style import MISSING, REMOVED
 from localmdi.results import GlobalImportance
 from plots import cases
 

@@ -31,7 +31,7 @@ class TestImage:
     def test_a_shared_scale_gives_equal_values_equal_colours(self):
         axes = Figure().subplots(1, 2)
         maps = (
-            ImageDisplay(np.array([[0.1, end]]), unit="bits").plot(ax, limit=2, colorbar=False)
+            ImageDisplay(np.array([[0.1, end]]), unit="bits").plot(ax, vmax=2, colorbar=False)
             for ax, end in zip(axes, (0.2, 2.0), strict=True)
         )
         colours = [display.mappable_.to_rgba(display.values)[0, 0] for display in maps]

@@ -19,7 +19,7 @@ from localmdi.plots import (
     HeatmapDisplay,
     WaterfallDisplay,
 )
-from localmdi.plots.colours import ADDED, REMOVED, diverging
+from localmdi.plots.style import ADDED, REMOVED, diverging
 from localmdi.results import LocalImportance
 
 STYLE = (Path(localmdi.report.__file__).parent / "assets" / "style.css").read_text()

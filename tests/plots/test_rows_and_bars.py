@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from scipy.sparse import csr_array
 
 from localmdi.plots import BarDisplay, BeeswarmDisplay, DependenceDisplay, HeatmapDisplay
-from localmdi.plots.beeswarm import swarm
+from localmdi.plots.rows import swarm
 from plots import cases
 
 
@@ -164,7 +164,7 @@ class TestHeatmap:
         display = HeatmapDisplay.from_result(cases.local(), by=cases.labels().tolist())
         assert display.groups == (("ill", 20), ("well", 40))
         n_axes = len(display.figure_.axes)
-        figure = display.plot(limit=0.1, colorbar=False).figure_
+        figure = display.plot(vmax=0.1, colorbar=False).figure_
         assert (n_axes, len(figure.axes)) == (2, 1)
         assert display.mappable_.get_clim() == (-0.1, 0.1)
 
@@ -179,7 +179,7 @@ class TestDependence:
     def test_orange_is_what_raised_the_uncertainty(self):
         from matplotlib.colors import to_rgb
 
-        from localmdi.plots.colours import ADDED, REMOVED
+        from localmdi.plots.style import ADDED, REMOVED
 
         display = DependenceDisplay.from_result(cases.mixed(), feature="dose")
         colours = display.ax_.collections[0].get_facecolors()[:, :3]

@@ -5,23 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localmdi.distributed.explaining import local_mdi, mean_mdi
-    from localmdi.distributed.forests import grow, with_statistics
+    from localmdi.distributed.api import grow, local_mdi, mean_mdi, with_statistics
 
 __all__ = ["grow", "local_mdi", "mean_mdi", "with_statistics"]
 
-# Looked up on first use: a worker loads only what its work needs.
-_HOMES = {
-    "grow": "forests",
-    "local_mdi": "explaining",
-    "mean_mdi": "explaining",
-    "with_statistics": "forests",
-}
-
 
 def __getattr__(name: str) -> Any:
+    # Looked up on first use: a worker loads only what its work needs.
     from importlib import import_module
 
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from localmdi.adapters import AdaptedModel
     from localmdi.typing import AnyArray, Names
 
-__all__ = [
-    "ColumnKind",
-    "FeatureColumns",
-    "check_exist",
-    "choose_features",
-    "choose_kept",
-]
-
 ColumnKind: TypeAlias = Literal["number", "value", "vector", "other"]
 """Numbers and booleans; other single values, such as strings; many numbers; anything else."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from localmdi.adapters import AdaptedModel
     from localmdi.typing import AnyArray, IntArray
 
-__all__ = ["ShippedExplainer", "restore_forest", "ship_forest", "shipped_explainer"]
-
 _OFFSETS = ("tree_offset", "child_offset", "category_offset")
 _INTEGERS = ("feature", "split_kind", "missing_child")
 

@@ -148,7 +148,8 @@ def _log(answers: Answers, start: FloatArray, *, end: FloatArray, n_trees: Float
         parts = [chance[:, a:b].argmax(axis=1) + a for a, b in pairwise(starts)]
         columns = np.stack(parts, axis=1)
     true, f0, fx = (np.take_along_axis(part, columns, axis=1) for part in (chance, start, end))
-    share = (1.0 / (1.0 + _PRIOR_TREES / n_trees))[:, None]
+    with np.errstate(divide="ignore"):  # the share of rows that no tree tells about is 0
+        share = (1.0 / (1.0 + _PRIOR_TREES / n_trees))[:, None]
     weight, slope = _slopes_of_log2(f0, fx - f0, share=share)
     return Division(
         columns.astype(np.int32),

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from localmdi.plots.bar import BarDisplay
-from localmdi.plots.beeswarm import BeeswarmDisplay
-from localmdi.plots.dependence import DependenceDisplay
-from localmdi.plots.heatmap import HeatmapDisplay
-from localmdi.plots.image import ImageDisplay
-from localmdi.plots.result_parts import check_local
-from localmdi.plots.waterfall import WaterfallDisplay
+from localmdi.plots.bars import BarDisplay, WaterfallDisplay
+from localmdi.plots.display import check_local
+from localmdi.plots.maps import ImageDisplay
+from localmdi.plots.rows import BeeswarmDisplay, DependenceDisplay, HeatmapDisplay
 
 if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import ArrayLike
 
-__all__ = ["Pictures"]
 
-
-class Pictures:
+class PlotMethods:
     """The displays as methods of a result; made by ``result.plot``.
 
     Options are those of the displays' ``from_result``. Global results have bars and images only.

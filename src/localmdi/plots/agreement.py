@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from localmdi.plots.canvas import (
-    describe_x,
-    font_size,
-    label_width,
-    legend_above,
-    open_frame,
-    require,
-    write_title,
-)
-from localmdi.plots.captions import elide, feature_labels
-from localmdi.plots.colours import contrast, diverging, palette
-from localmdi.plots.result_parts import check_rows
+from localmdi.plots import style
+from localmdi.plots.display import check_rows
 from localmdi.results import Comparison, LocalImportance
 from localmdi.results.comparison import row_correlation
 from localmdi.results.fields import dense
@@ -30,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.typing import AnyArray, ArrayLike, FloatArray
-
-__all__ = ["AgreementDisplay"]
 
 _LINES = ("-", "--", "-.", ":")
 
@@ -163,7 +151,7 @@ class AgreementDisplay:
         True
         >>> plt.close(figure)
         """
-        plt = require()
+        plt = style.require()
         if ax is None:
             _, ax = plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")
         axes = np.asarray(ax, dtype=object)
@@ -179,7 +167,7 @@ class AgreementDisplay:
         return self
 
     def _draw_curves(self, ax: Any) -> None:
-        colours = palette(max(1, len(self.names) - 1))
+        colours = style.palette(max(1, len(self.names) - 1))
         ax.axhline(0, color="0.8", linewidth=0.8)
         for i, name in enumerate(self.names[1:]):
             known = np.sort(self.correlation[0, i + 1])
@@ -192,30 +180,29 @@ class AgreementDisplay:
                 linestyle=_LINES[i % len(_LINES)],
                 marker="o" if len(known) <= 20 else None,
                 markersize=4,
-                label=elide(name, 28),
+                label=style.elide(name, 28),
             )
         ax.set(xlim=(0, 100), ylim=(min(-0.05, *ax.get_ylim()), 1.03))
-        describe_x(ax, "rows by increasing correlation (%)")
-        ax.set_ylabel(f"{self.method}\nwith {elide(self.names[0], 28)}", fontsize=font_size(ax, 14))
-        open_frame(ax, keep=("left", "bottom"))
-        legend_above(ax, len(self.names) - 1)
+        style.describe_x(ax, "rows by increasing correlation (%)")
+        ax.set_ylabel(
+            f"{self.method}\nwith {style.elide(self.names[0], 28)}",
+            fontsize=style.font_size(ax, 14),
+        )
+        style.open_frame(ax, keep=("left", "bottom"))
+        style.legend_above(ax, len(self.names) - 1)
 
     def _draw_matrix(self, ax: Any) -> None:
-        open_frame(ax, keep=())
+        style.open_frame(ax, keep=())
         matrix = self.matrix
-        n_names = len(self.names)
-        size = font_size(ax, 2 * n_names)
-        labels = feature_labels(self.names, min(24, label_width(ax, size)))
-        shown = ax.imshow(np.ma.masked_invalid(matrix), cmap=diverging(), vmin=-1, vmax=1)
-        upright = max(map(len, labels)) * n_names > label_width(ax, size, share=1.0)
-        ax.set_yticks(np.arange(n_names), labels, fontsize=size)
-        ax.set_xticks(np.arange(n_names), labels, fontsize=size, rotation=90 if upright else 0)
-        ax.tick_params(length=0)
-        write_title(ax, "mean over rows")
+        size = style.font_size(ax, 2 * len(self.names))
+        labels = style.feature_labels(self.names, min(24, style.label_width(ax, size)))
+        shown = ax.imshow(np.ma.masked_invalid(matrix), cmap=style.diverging(), vmin=-1, vmax=1)
+        style.name_square(ax, labels, size=size)
+        style.write_title(ax, "mean over rows")
         colours = shown.to_rgba(matrix)
         for i, j in np.ndindex(matrix.shape):
             word = "none" if np.isnan(matrix[i, j]) else f"{matrix[i, j]:.2f}"
-            colour = contrast(colours[i, j, :3])
+            colour = style.contrast(colours[i, j, :3])
             ax.text(j, i, word, ha="center", va="center", fontsize=size, color=colour)
 
 

@@ -33,7 +33,7 @@ class Shown:
 
     @property
     def plot(self) -> Any:
-        """The pictures of a result, `localmdi.plots.accessor.Pictures`.
+        """The pictures of a result, `localmdi.plots.accessor.PlotMethods`.
 
         ``result.plot.bar()`` is ``BarDisplay.from_result(result)``, and so on.
 

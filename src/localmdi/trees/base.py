@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
-__all__ = ["Problem", "RandomizedForest"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -239,6 +237,13 @@ class RandomizedForest:
         rules.seed, rules.n_draws = self._seed, self._n_draws
         rules.honest = is_honest(self.honest)
         return np.asarray(_core.times_counted(self._n_rows, rules, tree), dtype=np.int64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc] # BaseEstimator's
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_estimators_")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, MaxFeatures, RowsLike
 
-__all__ = ["RandomizedForestClassifier"]
-
 
 class RandomizedForestClassifier(
     ClassifierMixin,  # type: ignore[misc] # scikit-learn has no types
@@ -286,10 +284,3 @@ class RandomizedForestClassifier(
         """
         shares = self._predict_values(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

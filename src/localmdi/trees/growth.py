@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from localmdi.trees.table import Table
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = [
-    "GrownForest",
-    "Growth",
-    "GrowthPlan",
-    "add_earlier_trees",
-    "check_same_problem",
-    "grow",
-]
-
 # With a progress bar or a tolerance, a call of the kernel grows this many trees: a multiple of its
 # chunk, so that the sums do not depend on it.
 _BATCH = 64
@@ -165,8 +156,8 @@ class GrownForest:
     ) -> None:
         self._source: tuple[Any, ...] = (trees, header, center, before)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_grown, (self.forest,)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_source": (), "forest": self.forest}
 
     @cached_property
     def forest(self) -> Forest:
@@ -198,12 +189,6 @@ class GrownForest:
         for block in self.packing.leaf_blocks(rows, _RULES, n_threads=n_threads):
             out[block.rows, block.trees] = block.leaf - forest.tree_offset[block.trees]
         return out
-
-
-def _restore_grown(forest: Forest) -> GrownForest:
-    grown = GrownForest.__new__(GrownForest)
-    grown.__dict__["forest"] = forest
-    return grown
 
 
 def _join_forests(before: Forest, after: Forest) -> Forest:

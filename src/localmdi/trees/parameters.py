@@ -8,17 +8,6 @@ from typing import Any, NoReturn
 
 from localmdi import _core
 
-__all__ = [
-    "balances_draws",
-    "check_choice",
-    "check_flag",
-    "check_tolerance",
-    "count_trees",
-    "grow_rules",
-    "is_honest",
-]
-
-
 _MOST_TREES = 2**31 - 1
 _NO_LIMIT = 2**63 - 1  # the kernel's largest number; no tree has so many rows or levels
 
@@ -152,7 +141,7 @@ def _max_features(value: Any, n_features: int) -> int:
         return max(1, int(root))
     if _is_whole(value, 1) and value <= n_features:
         return int(value)
-    if _is_real(value) and not isinstance(value, Integral) and 0 < value <= 1:
+    if _is_share(value):
         return max(1, int(float(value) * n_features))
     what = f'"sqrt", "log2", None, a whole number from 1 to {n_features} or a share in (0, 1]'
     return _refuse("max_features", value, must=what, use="1 for totally randomized trees")
@@ -163,7 +152,7 @@ def _count(name: str, parameters: dict[str, Any], *, n_rows: int, least: int) ->
     value = parameters[name]
     if _is_whole(value, least):
         return min(int(value), _NO_LIMIT)
-    if _is_real(value) and not isinstance(value, Integral) and 0 < value <= 1:
+    if _is_share(value):
         return math.ceil(float(value) * n_rows)
     what = f"a whole number of at least {least} or a share in (0, 1]"
     return _refuse(name, value, must=what, use=f"{least}, the default")
@@ -186,7 +175,7 @@ def _draws(parameters: dict[str, Any], n_rows: int) -> int:
         return n_rows
     if _is_whole(value, 1) and value <= n_rows:
         return int(value)
-    if _is_real(value) and not isinstance(value, Integral) and 0 < value <= 1:
+    if _is_share(value):
         return max(round(n_rows * float(value)), 1)
     what = f"None, a whole number from 1 to {n_rows} or a share in (0, 1]"
     return _refuse("max_samples", value, must=what, use="None for as many draws as rows")
@@ -194,6 +183,10 @@ def _draws(parameters: dict[str, Any], n_rows: int) -> int:
 
 def _is_whole(value: Any, least: int) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def _is_share(value: Any) -> bool:
+    return _is_real(value) and not isinstance(value, Integral) and bool(0 < value <= 1)
 
 
 def _is_real(value: Any) -> bool:

@@ -14,8 +14,6 @@ from localmdi.trees.parameters import check_choice
 if TYPE_CHECKING:
     from localmdi.typing import ArrayLike, FloatArray, MaxFeatures, RowsLike
 
-__all__ = ["RandomizedForestRegressor"]
-
 
 class RandomizedForestRegressor(
     RegressorMixin,  # type: ignore[misc] # scikit-learn has no types
@@ -225,9 +223,6 @@ class RandomizedForestRegressor(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
 

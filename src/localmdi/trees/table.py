@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from localmdi.results.frames import FrameType
     from localmdi.typing import AnyArray, RowsLike
 
-__all__ = ["Table", "read_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
