@@ -66,8 +66,6 @@ lm.plots.InteractionDisplay.from_result(lm.infinite_interactions(X, y))
 figure, axes = plt.subplots(2, 5, figsize=(7.5, 5), layout="constrained")
 limit = abs(exact.values).max()
 for row, ax in enumerate(axes.flat):
-    display = lm.plots.SegmentDisplay.from_result(
-        exact, row=row, vmax=limit, colorbar=False, ax=ax
-    )
+    display = lm.plots.SegmentDisplay.from_result(exact, row=row, vmax=limit, colorbar=False, ax=ax)
     ax.set_title("")
 figure.colorbar(display.mappable_, ax=axes, label="uncertainty removed (bits)")

@@ -226,7 +226,7 @@ def global_mdi(model: FittedModel) -> GlobalImportance:
     """
     forest = adapt(model).forest
     importance = global_importance(forest, impurity_drop(forest))
-    return replace(importance, note=caution(model, forest))
+    return replace(importance, caveat=caution(model, forest))
 
 
 def decompose_global(

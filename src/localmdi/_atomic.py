@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["write_atomically"]
 
 _MODE = 0o666  # less what the umask forbids, as for any new file
 

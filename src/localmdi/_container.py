@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray
 
-__all__ = ["read_container", "write_container"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
 

@@ -157,7 +157,7 @@ class Explainer(PipelineStep):
         return self._noted(explain(self._packing, rows, request=request))
 
     def _noted(self, result: LocalImportance) -> LocalImportance:
-        return result if self._note is None else replace(result, note=self._note)
+        return result if self._note is None else replace(result, caveat=self._note)
 
     def iter_batches(
         self,

@@ -72,7 +72,7 @@ def test_a_column_transformer(encoder, prefix):
     _, result = explain(step)
     grouped = check(result)
     assert result.groups["age"] == (f"{'standardscaler__' * prefix}age",)
-    shown = grouped.with_data(X)
+    shown = grouped.attach_data(X)
     assert shown.data["colour"].tolist() == X["colour"].tolist()
 
 

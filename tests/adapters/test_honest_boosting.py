@@ -93,7 +93,7 @@ def test_other_rows_without_their_own_label():
     given = lm.honest_mdi(model, X, y, held_out=TEST[:2])
     by_hand = lm.honest_mdi(forest, X, held_out=TEST[:2], standard_error=True)
     np.testing.assert_array_equal(given.values, by_hand.values)
-    assert by_hand.error == "labels"
+    assert by_hand.error_kind == "labels"
 
 
 def test_weights_count():

@@ -60,7 +60,7 @@ def test_the_numbers_are_those_of_compare(run, old, new):
     expected = lm.compare(*results, names=("old", "new"))
     assert document["rows"] == 55
     assert document["unit"] == "bits"
-    assert document["same_largest_feature"] == expected.same_top
+    assert document["same_largest_feature"] == expected.same_top_fraction
     assert document["mean_row_correlation"] == pytest.approx(expected.row_correlation.mean())
     assert document["features"] == expected.to_frame().to_dict("records")
     assert [one["row"] for one in document["changed_rows"]] == expected.rows(3)["row"].tolist()

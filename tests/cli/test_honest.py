@@ -211,7 +211,11 @@ def test_the_report_gets_what_is_shown(run, table, pages):
     (page,) = pages
     assert page["result"].honest
     importance = page["global_importance"]
-    assert (importance.honest, importance.measure, importance.error) == (True, "gain", "sample")
+    assert (importance.honest, importance.measure, importance.error_kind) == (
+        True,
+        "gain",
+        "sample",
+    )
     assert importance.significant().tolist() == [True, True, False, False]
     assert page["quality"].sentence().startswith("Unseen rows are predicted with accuracy")
     assert any("two forests, each fitted to half of the rows" in note for note in page["notes"])

@@ -42,7 +42,7 @@ class TestErrors:
         np.testing.assert_allclose(claimed, spread, rtol=0.35)
         score = np.array([draw.values / draw.standard_error for draw in draws])
         assert 0.7 < score.std() < 1.4
-        assert draws[0].error == "labels"
+        assert draws[0].error_kind == "labels"
 
     def test_of_labels_with_a_single_residual(self):
         # Without one of the first two rows, the other's is the only residual that is not 0: every
@@ -84,7 +84,7 @@ class TestErrors:
         y = rows[:, 0] + rng.normal(size=200)
         model = RandomForestRegressor(20, random_state=0).fit(rows, y)
         result = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
-        assert result.error == "refits"
+        assert result.error_kind == "refits"
         assert (result.standard_error > 0).all()
         again = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
         assert np.array_equal(again.standard_error, result.standard_error)

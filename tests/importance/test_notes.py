@@ -19,10 +19,10 @@ Y = X[:, 0] > 0
 def test_boosting_is_about_residuals():
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, Y)
     for result in (lm.local_mdi(model, X), lm.global_mdi(model), lm.Explainer(model)(X[:2])):
-        assert "left over" in result.note
-        assert "not of the target" in result.note
-        assert result.note in str(result)
-    assert "left over" in lm.local_mdi(model, X).mean().note
+        assert "left over" in result.caveat
+        assert "not of the target" in result.caveat
+        assert result.caveat in str(result)
+    assert "left over" in lm.local_mdi(model, X).mean().caveat
 
 
 @pytest.mark.parametrize(
@@ -31,17 +31,17 @@ def test_boosting_is_about_residuals():
 def test_several_targets_are_averaged(wrap):
     model = wrap(RandomForestRegressor(5, random_state=0)).fit(X, np.c_[X[:, 0], 100 * X[:, 1]])
     result = lm.local_mdi(model, X)
-    assert "mean over 2 targets" in result.note
-    assert "mean over 2 targets" in lm.global_mdi(model).note
+    assert "mean over 2 targets" in result.caveat
+    assert "mean over 2 targets" in lm.global_mdi(model).caveat
     classes = RandomForestClassifier(5, random_state=0).fit(X, np.c_[Y, X[:, 1] > 0])
-    assert "mean over 2 targets" in lm.local_mdi(classes, X).note
+    assert "mean over 2 targets" in lm.local_mdi(classes, X).caveat
 
 
 def test_others_have_none(tmp_path):
     result = lm.local_mdi(RandomForestClassifier(5, random_state=0).fit(X, Y), X)
-    assert result.note is None
+    assert result.caveat is None
     assert "note" not in str(result)
     boosted = lm.local_mdi(GradientBoostingClassifier(n_estimators=3).fit(X, Y), X)
     boosted.save(tmp_path / "a.lmdi")
-    assert lm.load_importance(tmp_path / "a.lmdi").note == boosted.note
-    assert boosted[:2].note == boosted.note
+    assert lm.load_importance(tmp_path / "a.lmdi").caveat == boosted.caveat
+    assert boosted[:2].caveat == boosted.caveat

@@ -39,7 +39,7 @@ def importance(**changes):
         feature_names=("a", "b", "c", "d"),
         n_trees=10,
         standard_error=np.array([0.01, 0.02, 0.02, 0.02]),
-        error="sample",
+        error_kind="sample",
         measure="gain",
         honest=True,
     )
@@ -57,7 +57,7 @@ def test_noise_is_grey_and_last():
     assert "grey: not distinguishable from noise" in label
 
 
-@pytest.mark.parametrize("changes", [{"honest": False}, {"error": "trees"}])
+@pytest.mark.parametrize("changes", [{"honest": False}, {"error_kind": "trees"}])
 def test_what_was_not_tested_is_not_grey(changes):
     display = BarDisplay.from_result(importance(**changes))
     assert display.noise is None

@@ -22,7 +22,7 @@ def importance():
         feature_names=NAMES,
         n_trees=100,
         standard_error=np.array([0.01, 0.01, 0.01, 0.006, 0.0, 0.006]),
-        error="sample",
+        error_kind="sample",
         measure="gain",
         honest=True,
     )

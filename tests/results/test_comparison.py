@@ -38,7 +38,7 @@ def test_correlations_are_those_of_scipy(two):
 def test_a_result_agrees_with_itself(local):
     comparison = lm.compare(local, local)
     assert (comparison.row_change == 0).all()
-    assert comparison.same_top == 1
+    assert comparison.same_top_fraction == 1
     known = comparison.row_correlation
     np.testing.assert_allclose(known[np.isfinite(known)], 1)
     assert len(comparison.to_frame()) == 4

@@ -46,7 +46,7 @@ def test_defaults_and_array(make_global):
         ("weight", "1"),
         ("baseline", "1"),
         ("feature_names", "abc"),
-        ("measure", "loss"),
+        ("measure", "entropy"),
         ("honest", 1),
     ],
 )

@@ -91,6 +91,20 @@ def test_labels_of_other_types(local, labels, keys):
     assert list(local.mean(by=labels)) == keys
 
 
+@pytest.mark.parametrize("labels", [[3, 1, 2, "x"], [5, 4, "x", 1], ["b", "a", 1, "b"]])
+def test_labels_that_cannot_be_sorted_keep_their_rows_and_their_order(labels):
+    values = np.arange(4.0)
+    result = LocalImportance(
+        values[:, None], unit="bits", feature_names=("age",), n_trees=1, measure="gain"
+    )
+    means = result.mean(by=labels)
+    assert list(means) == list(dict.fromkeys(labels))
+    for label, mean in means.items():
+        assert mean.values[0] == np.mean(
+            [v for v, x in zip(values, labels, strict=True) if x == label]
+        )
+
+
 @pytest.mark.parametrize(
     "labels",
     [

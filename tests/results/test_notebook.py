@@ -100,7 +100,7 @@ def test_html_of_results(make_local):
 def test_html_escapes_and_cuts():
     names = ("<script>alert(1)</script>", 'a "name" & more', "x" * 100, "\x1b[2J\u202e")
     result = GlobalImportance(
-        np.array([0.5, -0.5, 0.25, 0.0]), unit="gini", feature_names=names, n_trees=1, note="<b>"
+        np.array([0.5, -0.5, 0.25, 0.0]), unit="gini", feature_names=names, n_trees=1, caveat="<b>"
     )
     html = result._repr_html_()
     assert "<script>" not in html
@@ -155,7 +155,7 @@ def test_html_by_class():
     assert cells.text[4] == name == "<age>"
     assert float(cells.text[6]) == pytest.approx(value, abs=1e-3)
     assert "<b>" not in result._repr_html_()
-    none = dataclasses.replace(result, values=result.values[:0], residual=result.residual[:0])
+    none = lm.local_mdi(model, X[:0], by_class=True)
     assert "<table" not in none._repr_html_()
 
 
@@ -255,9 +255,9 @@ def test_every_table_has_the_type_of_the_rows(kind, make):
         result.mean(by=y)[0].to_frame(),
         result.group({"ab": ["a", "b"]}).to_frame(),
         result.subgroups().to_frame(),
-        result.uncertain().to_frame(),
-        result.why_uncertain(0).to_frame(),
-        result.why_uncertain(0).neighbours_to_frame(),
+        result.most_uncertain().to_frame(),
+        result.explain_uncertainty(0).to_frame(),
+        result.explain_uncertainty(0).neighbours_to_frame(),
         lm.compare(result, result).to_frame(),
         lm.compare(result, result).rows(3),
         lm.local_mdi(forest, X, by_class=True).to_frame(),

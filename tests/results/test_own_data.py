@@ -1,4 +1,4 @@
-"""The rows' own values: matched by name, kept by groups, and set by `with_data`."""
+"""The rows' own values: matched by name, kept by groups, and set by `attach_data`."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def cells(result, row=0):
 @pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_columns_in_another_order_are_matched_by_name(make_frame):
     turned = make_frame(FRAME[["school", "hours"]])
-    for result in (replace(make(), data=turned), make().with_data(turned)):
+    for result in (replace(make(), data=turned), make().attach_data(turned)):
         assert cells(result) == {"hours": "40", "school": "Some-college"}
         found = own_values(result, np.arange(2), columns=np.arange(2))
         assert found == [[40.0, 38.0], ["Some-college", "HS"]]
@@ -55,26 +55,26 @@ def test_columns_of_other_names_are_not_shown_as_the_features():
 
 def test_with_data_refuses_what_it_cannot_match():
     with pytest.raises(ValueError, match=r"named 'hours'\. Rename"):
-        make().with_data(FRAME.rename(columns={"hours": "weeks"}))
+        make().attach_data(FRAME.rename(columns={"hours": "weeks"}))
     with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
-        make().with_data(np.zeros((3, 2)))
+        make().attach_data(np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
-        make().with_data(np.zeros((2, 3)))
+        make().attach_data(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="2 rows"):
-        make().with_data(FRAME.iloc[:1])
+        make().attach_data(FRAME.iloc[:1])
 
 
 def test_with_data_takes_the_columns_it_needs():
-    result = make().with_data(FRAME.assign(other=1))
+    result = make().attach_data(FRAME.assign(other=1))
     assert list(result.data.columns) == ["hours", "school"]
     assert cells(result[:, "school"]) == {"school": "Some-college", "features left out": ""}
 
 
 def test_the_advice_of_the_dependence_display_works():
     result = make()
-    with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
+    with pytest.raises(ValueError, match=r"result\.attach_data\(X\)"):
         DependenceDisplay.from_result(result, feature="hours")
-    shown = DependenceDisplay.from_result(result.with_data(FRAME), feature="hours")
+    shown = DependenceDisplay.from_result(result.attach_data(FRAME), feature="hours")
     assert shown.position.tolist() == [40.0, 38.0]
 
 
@@ -134,7 +134,7 @@ def test_the_printed_order_is_that_of_the_mean():
 
 def test_shap_draws_text():
     shap = pytest.importorskip("shap")
-    explanation = make().with_data(FRAME).to_shap()
+    explanation = make().attach_data(FRAME).to_shap()
     assert explanation.data.dtype == np.float64
     assert explanation.display_data[0].tolist() == [40.0, "Some-college"]
     shap.plots.violin(explanation, show=False)

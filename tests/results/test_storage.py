@@ -76,7 +76,7 @@ def local_results(draw):
         row_labels=maybe(npst.arrays(st.sampled_from([np.int64, np.uint8]), n)),
         frame_type=maybe(st.sampled_from(["pandas", "polars", "pyarrow"])),
         method=maybe(NAMES),
-        measure=draw(st.sampled_from(["drop", "gain"])),
+        measure=draw(st.sampled_from(["drop", "gain", "loss"])),
         honest=draw(st.booleans()),
     )
 
@@ -100,7 +100,7 @@ def test_global_round_trip(path, p, data):
         standard_error=data.draw(st.none() | vector),
         weight=data.draw(st.floats(0, 1e300)),
         baseline=data.draw(st.none() | st.floats(allow_nan=False)),
-        measure=data.draw(st.sampled_from(["drop", "gain"])),
+        measure=data.draw(st.sampled_from(["drop", "gain", "loss"])),
         honest=data.draw(st.booleans()),
     )
     result.save(str(path))
@@ -179,18 +179,32 @@ def test_data_is_not_saved(make_local, path):
 
 
 @pytest.mark.parametrize("kind", ["local", "global"])
-def test_files_of_version_1(make_local, path, kind):
-    result = make_local() if kind == "local" else make_local().mean()
+def test_a_file_holds_every_field_that_the_user_does_not_have(make_local, path, kind):
+    rows = np.arange(3.0)
+    result = make_local(
+        data=np.zeros((3, 4)), prediction=rows, scores={"brier": rows, "prior": rows},
+        row_weight=rows, method="exact", caveat="careful", groups={"sex": ("sex_f", "sex_m")},
+        direction=np.ones((3, 4)), standard_error=np.ones((3, 4)), frame_type="polars",
+        mean_standard_error=np.ones(4), row_labels=np.array([2, 1, 0]),
+    )  # fmt: skip
+    result = result if kind == "local" else result.mean()
     result.save(path)
-    version, header, arrays = read_container(path, kind="importance", max_version=2)
-    assert version == 2
-    assert (header.pop("measure"), header.pop("honest")) == ("drop", False)
-    write_container(path, kind="importance", version=1, header=header, arrays=arrays)
-    assert_same(load_importance(path), result)
+    version, header, arrays = read_container(path, kind="importance", max_version=1)
+    assert version == 1
+    held = {name.partition(".")[0] for name in [*header, *arrays]} - {"result"}
+    fields = {field.name for field in dataclasses.fields(result)} - {"data", "prediction"}
+    assert held == fields
+    loaded = load_importance(path)
+    for name in fields - {"scores"}:
+        np.testing.assert_equal(getattr(loaded, name), getattr(result, name))
+    if kind == "local":
+        assert loaded.scores.keys() == result.scores.keys()
+        np.testing.assert_array_equal(loaded.scores["prior"], rows)
+        assert (loaded.data, loaded.prediction) == (None, None)
 
 
 def test_files_of_a_newer_version(path):
-    write_container(path, kind="importance", version=3, header={}, arrays={})
+    write_container(path, kind="importance", version=2, header={}, arrays={})
     with pytest.raises(FileFormatError, match="upgrade localmdi"):
         load_importance(path)
 
@@ -221,11 +235,11 @@ def rewrite(make_local, path):
 
     def change(header=None, arrays=None):
         make_local(sparse=True, row_labels=np.array(["a", "b", "c"])).save(path)
-        _, old_header, old_arrays = read_container(path, kind="importance", max_version=2)
+        _, old_header, old_arrays = read_container(path, kind="importance", max_version=1)
         new_header = {k: v for k, v in (old_header | (header or {})).items() if v != "absent"}
         new_arrays = old_arrays | {k: np.asarray(v) for k, v in (arrays or {}).items()}
         new_arrays = {k: v for k, v in new_arrays.items() if v.size or v.dtype != object}
-        write_container(path, kind="importance", version=2, header=new_header, arrays=new_arrays)
+        write_container(path, kind="importance", version=1, header=new_header, arrays=new_arrays)
         return load_importance(path)
 
     return change
@@ -249,7 +263,7 @@ ABSENT = np.empty(0, dtype=object)
         {"n_trees": 1.5}, {"n_trees": True}, {"method": 3}, {"frame_type": "dask"},
         {"frame_type": []}, {"data": [1, 2, 3]}, {"more": 1}, {"row_labels": "absent"},
         {"row_labels": {}}, {"row_labels": {"index": 1, "name": 2, "x": 3}},
-        {"measure": "loss"}, {"measure": 1}, {"measure": None}, {"honest": 1}, {"honest": "no"},
+        {"measure": "entropy"}, {"measure": 1}, {"measure": None}, {"honest": 1}, {"honest": "no"},
         {"standard_error": [[0.0]]}, {"__class__": "x"}, {"self": 1},
     ],
     ids=lambda header: str(header)[:50],

@@ -216,8 +216,8 @@ def test_wrong_arguments(options, match):
 
 def test_without_data():
     result = make(planted(AGE > 50), None)
-    with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
+    with pytest.raises(ValueError, match=r"result\.attach_data\(X\)"):
         result.subgroups()
-    assert len(result.with_data(np.column_stack([AGE, BMI])).subgroups()) == 2
+    assert len(result.attach_data(np.column_stack([AGE, BMI])).subgroups()) == 2
     with pytest.raises(ValueError, match="at least one row"):
         result[:0].subgroups()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse import csr_array
 
-from localmdi.results.top import top_of_rows
+from localmdi.results.frames import top_of_rows
 
 
 def test_by_hand(local):
@@ -59,7 +59,7 @@ def test_stored_zeros_count_as_zeros():
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     values = np.random.default_rng(0).normal(size=(7, 5))
     whole = top_of_rows(values, 3)
-    monkeypatch.setattr("localmdi.results.top._BLOCK", 10)
+    monkeypatch.setattr("localmdi.results.frames._BLOCK", 10)
     for got, expected in zip(top_of_rows(values, 3), whole, strict=True):
         np.testing.assert_array_equal(got, expected)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 
 import localmdi as lm
@@ -38,7 +39,7 @@ def result():
 
 
 def test_list(result):
-    found = result.uncertain(2)
+    found = result.most_uncertain(2)
     assert found.positions.tolist() == [1, 2]
     assert found.to_frame().to_dict("list") == {
         "row": ["bert", "carl"],
@@ -48,23 +49,23 @@ def test_list(result):
         "value": [-0.2, 0.0],
     }
     assert "row bert: 0.9 of 1 bit left; lowest value: smoker \N{MINUS SIGN}0.2" in repr(found)
-    assert len(result.uncertain(99)) == 4
-    assert "..." not in repr(result.uncertain())
+    assert len(result.most_uncertain(99)) == 4
+    assert "..." not in repr(result.most_uncertain())
 
 
 def test_prediction_and_other_frames(result):
     result = dataclasses.replace(
         result, prediction=np.array(["a", "b", "a", "b"]), frame_type="polars"
     )
-    frame = result.uncertain(1).to_frame()
+    frame = result.most_uncertain(1).to_frame()
     assert isinstance(frame, pl.DataFrame)
     assert frame["prediction"].to_list() == ["b"]
-    assert isinstance(result.why_uncertain(1).to_frame(), pl.DataFrame)
-    assert isinstance(result.why_uncertain(1).neighbours_to_frame(), pl.DataFrame)
+    assert isinstance(result.explain_uncertainty(1).to_frame(), pl.DataFrame)
+    assert isinstance(result.explain_uncertainty(1).neighbours_to_frame(), pl.DataFrame)
 
 
 def test_why(result):
-    why = result.why_uncertain(1)
+    why = result.explain_uncertainty(1)
     assert (why.label, why.rank) == ("bert", 0.75)
     assert why.held == ("41", "yes", "2")
     lines = repr(why).splitlines()
@@ -88,16 +89,22 @@ def test_why_names_three_of_each_kind(result):
         feature_names=tuple("abcdefghij"),
         data=np.zeros((4, 10)),
     )
-    lines = repr(many.why_uncertain(0)).splitlines()
+    lines = repr(many.explain_uncertainty(0)).splitlines()
     assert sum(" raised it by " in line for line in lines) == 3
     assert sum(" removed " in line for line in lines) == 3
 
 
+def test_why_of_sparse_values(result):
+    sparse = dataclasses.replace(result, values=csr_array(result.values))
+    assert repr(sparse.explain_uncertainty(1)) == repr(result.explain_uncertainty(1))
+    assert repr(sparse.most_uncertain()) == repr(result.most_uncertain())
+
+
 def test_how_many_and_how_confident(result):
-    assert result.why_uncertain(1, n_neighbours=0).neighbours == ()
-    sure = result.why_uncertain(1, confident=0.1).neighbours
+    assert result.explain_uncertainty(1, n_neighbours=0).neighbours == ()
+    sure = result.explain_uncertainty(1, confident=0.1).neighbours
     assert [neighbour.label for neighbour in sure] == ["dora"]
-    nobody = result[[1, 2]].why_uncertain(1)
+    nobody = result[[1, 2]].explain_uncertainty(1)
     assert nobody.neighbours == ()
     assert "no row is much more certain" in repr(nobody)
     assert len(nobody.neighbours_to_frame()) == 0
@@ -106,7 +113,7 @@ def test_how_many_and_how_confident(result):
 def test_columns_before_a_pipeline(result):
     # The features are not columns of the data: neighbours are told apart by the data's own.
     other = dataclasses.replace(result, feature_names=("pc1", "pc2", "pc3"))
-    why = other.why_uncertain(1)
+    why = other.explain_uncertainty(1)
     assert why.held is None
     assert "pc2 raised it by 0.2 bits" in repr(why)
     assert set(why.neighbours[0].differs) <= set(FRAME.columns)
@@ -118,15 +125,15 @@ def test_rows_that_every_tree_has_seen_are_not_listed(result):
     values = np.array(result.values)
     values[1] = np.nan
     result = dataclasses.replace(result, residual=residual, values=values)
-    assert 1 not in result.uncertain().positions
-    assert np.isfinite(result.why_uncertain(2).usual).all()
+    assert 1 not in result.most_uncertain().positions
+    assert np.isfinite(result.explain_uncertainty(2).usual).all()
     with pytest.raises(ValueError, match="every tree has seen the row"):
-        result.why_uncertain(1)
+        result.explain_uncertainty(1)
 
 
 def test_results_without_a_residual(result):
     gain = dataclasses.replace(result, baseline=None, residual=None, measure="gain")
-    for ask in (gain.uncertain, lambda: gain.why_uncertain(0)):
+    for ask in (gain.most_uncertain, lambda: gain.explain_uncertainty(0)):
         with pytest.raises(ValueError, match=r"residual.*Use measure='drop'"):
             ask()
 
@@ -138,10 +145,10 @@ def test_nothing_is_left_and_the_advice_helps():
     model = RandomForestClassifier(20, random_state=0).fit(X, y)
     certain = dataclasses.replace(lm.local_mdi(model, X), residual=np.zeros(60))
     with pytest.raises(ValueError, match="no row is uncertain") as caught:
-        certain.uncertain()
-    advice = str(caught.value).partition("says ")[2].rstrip(".")
+        certain.most_uncertain()
+    advice = str(caught.value).partition("use ")[2].rstrip(".")
     honest = eval(advice, {"lm": lm, "model": model, "X": X, "y": y})
-    why = honest.why_uncertain(int(honest.uncertain(1).positions[0]))
+    why = honest.explain_uncertainty(int(honest.most_uncertain(1).positions[0]))
     assert len(why.neighbours) >= 1
 
 
@@ -155,15 +162,15 @@ def test_nothing_is_left_and_the_advice_helps():
 )
 def test_wrong_rows(result, arguments, error, match):
     with pytest.raises(error, match=match):
-        result.why_uncertain(*arguments)
+        result.explain_uncertainty(*arguments)
 
 
 def test_wrong_numbers(result):
     with pytest.raises(ValueError, match="k must be at least 1"):
-        result.uncertain(0)
+        result.most_uncertain(0)
     with pytest.raises(ValueError, match="confident must be above 0"):
-        result.why_uncertain(1, confident=0)
-    with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
-        dataclasses.replace(result, data=None).why_uncertain(1)
+        result.explain_uncertainty(1, confident=0)
+    with pytest.raises(ValueError, match=r"result\.attach_data\(X\)"):
+        dataclasses.replace(result, data=None).explain_uncertainty(1)
     with pytest.raises(ValueError, match="at least one feature and one row"):
-        result[:0].uncertain()
+        result[:0].most_uncertain()

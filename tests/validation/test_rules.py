@@ -94,7 +94,8 @@ def test_targets():
 
 def test_sample_weights():
     assert check_sample_weight([1, 0], 2).tolist() == [1.0, 0.0]
-    for weight in ([1.0], np.ones((2, 1)), 3.0):
+    assert check_sample_weight(3.0, 2).tolist() == [3.0, 3.0]
+    for weight in ([1.0], np.ones((2, 1))):
         with pytest.raises(ValueError, match="one entry per row of X"):
             check_sample_weight(weight, 2)
     for weight in ([1, -1], [0, 0], [1, np.nan], [np.inf, 1]):

@@ -9,7 +9,6 @@ from localmdi._validation.arguments import (
     names_of,
 )
 from localmdi._validation.categories import Categories, find_missing, is_missing, learn_categories
-from localmdi._validation.column_rules import ColumnRule, apply_column_rules, has_effect
 from localmdi._validation.columns import (
     Columns,
     as_labels,
@@ -19,11 +18,14 @@ from localmdi._validation.columns import (
     read_encoded_rows,
 )
 from localmdi._validation.rows import (
+    ColumnRule,
     RowRules,
     RowSource,
+    apply_column_rules,
     check_batch,
     frame_labels,
     frame_type,
+    has_effect,
     read_frame,
     read_rows,
 )

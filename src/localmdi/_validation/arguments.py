@@ -14,14 +14,6 @@ from localmdi._text import quote_names
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = [
-    "check_names",
-    "check_sample_weight",
-    "check_target",
-    "count_threads",
-    "default_names",
-    "names_of",
-]
 
 # Each thread has tables of its own: beyond this many, more cost memory and gain nothing.
 _MOST = max(256, os.cpu_count() or 1)

@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, BoolArray, IntArray
 
-__all__ = ["Categories", "find_missing", "is_missing", "learn_categories"]
-
 
 @dataclass(frozen=True, eq=False)
 class Categories:
@@ -66,7 +64,7 @@ def learn_categories(column: AnyArray) -> Categories:
         return Categories(np.unique(present), bool(missing.any()))
     found = list(dict.fromkeys(_hashable(present)))
     with suppress(TypeError):
-        found.sort()
+        found = sorted(found)  # not in place: that would leave those that cannot be half sorted
     return Categories(np.fromiter(found, dtype=object, count=len(found)), bool(missing.any()))
 
 

@@ -21,15 +21,6 @@ from localmdi._validation.rows import (
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray
 
-__all__ = [
-    "Columns",
-    "as_labels",
-    "encode_columns",
-    "from_labels",
-    "read_columns",
-    "read_encoded_rows",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Columns:

@@ -248,7 +248,7 @@ def account_at(unseen: Unseen, ends: Ends, *, at: RowSource, loss: str) -> Local
         unit=_UNITS[loss],
         measure="loss",
         honest=True,
-        note="expected: the answers of these rows are not known.",
+        caveat="expected: the answers of these rows are not known.",
         **fixed_fields(forest, at),
     )
 
@@ -321,7 +321,7 @@ def mean_over_sample(result: LocalImportance, groups: IntArray | None) -> Global
         parts = sums
     n = int((np.abs(parts).max(axis=1) > 0).sum())
     error = np.sqrt((parts**2).sum(axis=0) * n / max(1, n - 1)) / weight.sum()
-    return replace(mean, standard_error=error, error="sample")
+    return replace(mean, standard_error=error, error_kind="sample")
 
 
 def answers_of(responses: Responses, forest: Forest, part: slice) -> Answers:

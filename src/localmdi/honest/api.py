@@ -473,7 +473,7 @@ def _with_refits(
         rows, labels = resample(X, y, replace=False, n_samples=len(result) // 2, random_state=draw)
         again = clone(model).fit(rows, labels)
         values.append(honest_mdi(again, rows, labels, **options | {"at": at}).values)
-    return replace(result, standard_error=np.std(values, axis=0, ddof=1), error="refits")
+    return replace(result, standard_error=np.std(values, axis=0, ddof=1), error_kind="refits")
 
 
 def _rules(measure: Any, *, min_rows: Any, error: Any, seed: Any) -> GainRules:

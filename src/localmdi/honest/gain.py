@@ -84,7 +84,7 @@ def gain_rows(unseen: Unseen, rules: GainRules) -> tuple[LocalImportance, Ends]:
     result = LocalImportance(
         values,
         standard_error=None if variance is None else np.sqrt(variance),
-        error=rules.error or "trees",
+        error_kind=rules.error or "trees",
         row_weight=ends.unequal_weight(ends.known),
         unit=str(forest.unit),
         measure="gain",
@@ -108,7 +108,7 @@ def gain_at(unseen: Unseen, rules: GainRules, *, at: RowSource) -> tuple[LocalIm
     credit = Credit(amount, str(forest.unit), measure="gain", honest=True)
     local = LocalRequest(unseen.n_threads, unseen.rules, rules.error in ("trees", "both"))
     result = explain(Packing(forest, credit), at, request=local)
-    result = replace(result, error=rules.error or "trees")
+    result = replace(result, error_kind=rules.error or "trees")
     if rules.error in (None, "trees"):
         return result, ends
     labels = np.zeros(result.shape)

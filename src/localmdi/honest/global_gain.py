@@ -50,7 +50,7 @@ def global_gain(unseen: Unseen, min_rows: int) -> tuple[GlobalImportance, Ends]:
         n_trees=forest.n_trees,
         standard_error=error / total,
         weight=float(shape[0]),
-        error="sample",
+        error_kind="sample",
         measure="gain",
         honest=True,
         frame_type=unseen.rows.frame_type,

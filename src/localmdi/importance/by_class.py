@@ -11,7 +11,7 @@ from localmdi.exceptions import MissingStatisticsError, UnsupportedModelError
 from localmdi.forest.credit import find_laws, impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance.saabas import prediction_paths
-from localmdi.results.by_class import ClassImportance
+from localmdi.results import ClassImportance
 
 if TYPE_CHECKING:
     from localmdi._validation import RowRules, RowSource

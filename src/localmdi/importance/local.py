@@ -10,7 +10,6 @@ import numpy as np
 from localmdi._progress import progress_bar
 from localmdi._validation import RowRules, RowSource
 from localmdi.results import LocalImportance
-from localmdi.results.trusted import trusted_result
 
 if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
@@ -126,7 +125,7 @@ def _result(
         groups=rows.groups,
     )
     if isinstance(fields["values"], np.ndarray):
-        return trusted_result(known, **fields)
+        return LocalImportance._of_kernel(known, **fields)
     return LocalImportance(**known, **fields)
 
 

@@ -149,7 +149,7 @@ class BarDisplay(Display):
             labels=labels,
             n_others=values.shape[1] - len(shown),
             others=float(np.average(others, weights=weight if weight.sum() > 0 else None)),
-            error=means[0].error,
+            error=means[0].error_kind,
             noise=_find_noise(means, shown),
         )
         return display.plot(ax=ax)
@@ -211,7 +211,7 @@ def _find_noise(means: list[GlobalImportance], shown: IntArray) -> BoolArray | N
     # Of an account the test is another: whether the forest profits from the feature.
     if len(means) > 1 or not means[0].honest or means[0].measure == "loss":
         return None
-    if means[0].standard_error is None or means[0].error == "trees":
+    if means[0].standard_error is None or means[0].error_kind == "trees":
         return None
     return ~means[0].significant()[shown]
 

@@ -12,8 +12,8 @@ from localmdi._text import count
 from localmdi._validation import find_missing, learn_categories
 from localmdi.plots.style import check_vmax, colour_bar, elide, get_axes, largest, plain
 from localmdi.results import GlobalImportance, LocalImportance
-from localmdi.results.data_columns import read_data
 from localmdi.results.fields import dense
+from localmdi.results.own_data import read_data
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import InteractionImportance, PairImportance
-    from localmdi.results.data_columns import DataColumn
     from localmdi.results.fields import Matrix
+    from localmdi.results.own_data import DataColumn
     from localmdi.typing import ArrayLike, FloatArray, IntArray, ResultMeasure
 
 _BLOCK = 1 << 22

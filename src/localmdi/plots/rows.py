@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from localmdi.results import LocalImportance
-    from localmdi.results.data_columns import DataColumn
+    from localmdi.results.own_data import DataColumn
     from localmdi.typing import ArrayLike, FloatArray, IntArray
 
 # Of a beeswarm: dots of almost the same value alternate around their line.
@@ -607,7 +607,7 @@ class DependenceDisplay(Display):
         if data is None:
             raise ValueError(
                 "the result must keep the data of its rows, one column per feature; it does not. "
-                "Set it with result.with_data(X)."
+                "Set it with result.attach_data(X)."
             )
         (own,), name = data, result.feature_names[columns[0]]
         if own is None:

@@ -95,7 +95,9 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     if np.isfinite(correlation):
         found.append(("mean rank correlation of the rows' values", _two_digits(correlation)))
     if len(comparison.feature_names) > 1 and len(comparison):
-        found.append(("of the rows have the same largest feature", f"{comparison.same_top:.0%}"))
+        found.append(
+            ("of the rows have the same largest feature", f"{comparison.same_top_fraction:.0%}")
+        )
     return found
 
 

@@ -152,7 +152,7 @@ def _importance_content(
         "has_errors": any(line.error for line in lines),
         "has_noise": any(line.is_noise for line in lines),
         "has_grey_bars": any(line.is_noise for line in lines[:_CHARTED]),
-        "over_trees": shown.error == "trees",
+        "over_trees": shown.error_kind == "trees",
         "honest": result.honest,
         "is_gain": shown.honest and shown.measure == "gain",
         "is_mean_of_rows": request.global_importance is None,
@@ -202,7 +202,9 @@ def _notices(
 ) -> list[str]:
     """Return sentences on what must be known, and on the rows and features that are left out."""
     n_features = result.shape[1]
-    lines = [] if result.note is None else [clean(f"{result.note[:1].upper()}{result.note[1:]}")]
+    lines = (
+        [] if result.caveat is None else [clean(f"{result.caveat[:1].upper()}{result.caveat[1:]}")]
+    )
     if len(rows) < n_rows:
         how = ", spread evenly over their order" if len(result) == n_rows else ", drawn at random"
         lines.append(

@@ -223,7 +223,7 @@ def importance_lines(
 
 def find_noise(overall: GlobalImportance) -> BoolArray:
     """Return which features cannot be told from noise; none where that was not tested."""
-    tested = overall.honest and overall.standard_error is not None and overall.error != "trees"
+    tested = overall.honest and overall.standard_error is not None and overall.error_kind != "trees"
     return ~overall.significant() if tested else np.zeros(len(overall), dtype=bool)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array
 
 from localmdi._text import quote_names
+from localmdi.results.fields import FIELDS, lost
 from localmdi.results.own_data import is_everything, take_own, take_table
 
 if TYPE_CHECKING:
@@ -19,22 +19,7 @@ if TYPE_CHECKING:
 
     from localmdi.results.fields import Matrix
     from localmdi.results.local import LocalImportance
-    from localmdi.typing import FloatArray, IntArray, Names
-
-__all__ = [
-    "Choice",
-    "check_same",
-    "feature_positions",
-    "group_columns",
-    "join_fields",
-    "known_groups",
-    "row_positions",
-    "select_fields",
-    "split_key",
-    "sum_errors",
-    "sum_groups",
-    "sum_known_groups",
-]
+    from localmdi.typing import AnyArray, FloatArray, IntArray, Names
 
 Choice: TypeAlias = ArrayLike | slice
 """Rows by an int, a slice, a mask or ints; features also by one or more names."""
@@ -105,141 +90,50 @@ def feature_positions(key: Choice, names: Names) -> slice | IntArray:
 
 
 def select_fields(
-    result: LocalImportance, rows: slice | IntArray, *, columns: slice | IntArray
+    result: Any, rows: slice | IntArray, *, columns: slice | IntArray = slice(None)
 ) -> dict[str, Any]:
-    """Return the fields of a local result that change when rows and features are chosen."""
-    names = result.feature_names
-    chosen: dict[str, Any] = {"values": take_table(result.values, rows, columns=columns)}
-    chosen["feature_names"] = tuple(names[i] for i in np.arange(len(names))[columns])
-    if result.standard_error is not None:
-        chosen["standard_error"] = take_table(result.standard_error, rows, columns=columns)
-    if result.mean_standard_error is not None:
-        kept = is_everything(rows)
-        chosen["mean_standard_error"] = result.mean_standard_error[columns] if kept else None
-    if result.data is not None:
-        whole = is_everything(columns)
-        chosen["data"] = (
-            take_table(result.data, rows, columns=columns)
-            if whole
-            else take_own(result, rows, columns=columns)
-        )
-    if result.scores is not None:
-        chosen["scores"] = {name: score[rows] for name, score in result.scores.items()}
-    if result.direction is not None:
-        chosen["direction"] = take_table(result.direction, rows, columns=columns)
-    for field in ("baseline", "residual", "row_weight", "row_labels", "prediction"):
-        value = getattr(result, field)
-        if value is not None and not isinstance(value, float):
-            chosen[field] = value[rows]
+    """Return the fields of a result that change when rows and features are chosen."""
+    every_row, every_column = is_everything(rows), is_everything(columns)
+    chosen: dict[str, Any] = {}
+    for name, value in vars(result).items():
+        field = FIELDS.get(name)
+        if field is None or value is None or isinstance(value, float):
+            continue
+        if field.join is lost and not every_row:
+            chosen[name] = None
+        elif field.axes == "f" and not every_column:
+            is_tuple = isinstance(value, tuple)
+            places = np.arange(len(value))[columns]
+            chosen[name] = tuple(value[i] for i in places) if is_tuple else value[columns]
+        elif name == "data" and not every_column:
+            chosen[name] = take_own(result, rows, columns=columns)
+        elif isinstance(value, dict) and field.axes == "r":
+            chosen[name] = {key: part[rows] for key, part in value.items()}
+        elif field.axes[:1] == "r":
+            chosen[name] = take_table(
+                value, rows, columns=columns if field.axes == "rf" else slice(None)
+            )
     return chosen
 
 
-def check_same(
-    parts: Iterable[Result], kind: type[Result], *, attributes: Sequence[str]
-) -> list[Result]:
-    """Return the parts as a list, if they are of one kind and agree in some attributes."""
+def list_parts(parts: Iterable[Result], kind: type[Result]) -> list[Result]:
+    """Return the parts of a result as a list, if they are of one kind."""
     parts = list(parts)
     if not parts or not all(isinstance(part, kind) for part in parts):
         given = sorted({type(part).__name__ for part in parts}) or "none"
         raise TypeError(
             f"parts must be one or more {kind.__name__}; got {given}. Pass a list of them."
         )
-    for attribute in attributes:
-        first = getattr(parts[0], attribute)
-        for part in parts:
-            other = getattr(part, attribute)
-            if other != first:
-                raise ValueError(
-                    f"all parts must have the same {attribute}; got {reprlib.repr(first)} and "
-                    f"{reprlib.repr(other)}. Join results of one model only."
-                )
     return parts
 
 
-def join_fields(parts: Sequence[LocalImportance]) -> dict[str, Any]:
-    """Return the fields that change when the rows of local results are joined."""
-    _check_alike("values", [issparse(part.values) for part in parts], no="dense", yes="sparse")
-    methods = {part.method for part in parts}
+def join_fields(parts: Sequence[Any]) -> dict[str, Any]:
+    """Return the fields that change when the rows of results are joined."""
     return {
-        "values": _join_tables([part.values for part in parts]),
-        "baseline": _join_baselines([part.baseline for part in parts]),
-        "residual": _join_arrays("residual", [part.residual for part in parts]),
-        "data": _join_tables([part.data for part in parts]),
-        "row_weight": _join_arrays("row_weight", [part.row_weight for part in parts]),
-        "standard_error": _join_tables([part.standard_error for part in parts]),
-        "mean_standard_error": None,
-        "direction": _join_tables([part.direction for part in parts]),
-        "prediction": _join_tables([part.prediction for part in parts]),
-        "scores": _join_scores([part.scores for part in parts]),
-        "row_labels": _join_labels([part.row_labels for part in parts]),
-        "method": methods.pop() if len(methods) == 1 else None,
+        name: field.join(name, [getattr(part, name) for part in parts])
+        for name, field in FIELDS.items()
+        if field.join is not None and name in vars(parts[0])
     }
-
-
-def _join_tables(parts: Sequence[Any]) -> Any:
-    """Stack arrays, sparse arrays or data frames; None if one is missing or of another type."""
-    first = parts[0]
-    if first is None or any(type(part) is not type(first) for part in parts):
-        return None
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    if issparse(first):
-        return vstack(parts, format=first.format)
-    import narwhals.stable.v2 as nw
-
-    return nw.concat([nw.from_native(part, eager_only=True) for part in parts]).to_native()
-
-
-def _join_scores(parts: Sequence[Any]) -> dict[str, FloatArray] | None:
-    """Join the figures of rows; None where parts have other ones."""
-    first = parts[0]
-    if first is None or any(part is None or part.keys() != first.keys() for part in parts):
-        return None
-    return {name: np.concatenate([part[name] for part in parts]) for name in first}
-
-
-def _join_labels(parts: Sequence[Any]) -> Any:
-    """Join row labels (arrays or pandas indexes); None if one is missing."""
-    if any(part is None for part in parts):
-        return None
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate(parts)
-    import pandas
-
-    first, *rest = (pandas.Index(part) for part in parts)
-    return first.append(rest)
-
-
-def _check_alike(field: str, flags: list[bool], *, no: str, yes: str) -> None:
-    if len(set(flags)) > 1:
-        raise ValueError(
-            f"{field} must be {no} in all parts or {yes} in all parts; got both. "
-            "Make the parts with the same options."
-        )
-
-
-def _join_arrays(field: str, arrays: list[FloatArray | None]) -> FloatArray | None:
-    _check_alike(field, [array is None for array in arrays], no="an array", yes="None")
-    given = [array for array in arrays if array is not None]
-    return np.concatenate(given) if given else None
-
-
-def _join_baselines(baselines: list[float | FloatArray | None]) -> float | FloatArray | None:
-    numbers = [baseline for baseline in baselines if isinstance(baseline, float)]
-    if not numbers:
-        arrays = [baseline for baseline in baselines if not isinstance(baseline, float)]
-        return _join_arrays("baseline", arrays)
-    if len(numbers) < len(baselines):
-        raise ValueError(
-            "baseline must be a float in all parts, an array in all or None in all; got a "
-            "mixture. Make the parts with the same options."
-        )
-    if any(number != numbers[0] for number in numbers):
-        raise ValueError(
-            f"float baselines must be equal; got {min(numbers)} and {max(numbers)}. "
-            "Join results of one model only, or give every row its own baseline as an array."
-        )
-    return numbers[0]
 
 
 def known_groups(result: LocalImportance, name: str) -> dict[str, list[str]]:
@@ -279,13 +173,9 @@ def group_columns(names: Names, mapping: Any) -> tuple[tuple[str, ...], IntArray
     column = np.empty(len(names), dtype=np.int64)
     for i, name in enumerate(names):
         group = group_of.get(name)
-        if group is None or group not in position:
-            if group is not None:
-                position[group] = len(grouped)
-            column[i] = len(grouped)
+        column[i] = len(grouped) if group is None else position.setdefault(group, len(grouped))
+        if column[i] == len(grouped):
             grouped.append(name if group is None else group)
-        else:
-            column[i] = position[group]
     for name, times in Counter(grouped).items():
         if times > 1 and name in position:
             raise ValueError(
@@ -322,6 +212,20 @@ def _group_of_feature(names: Names, mapping: Any) -> dict[str, str]:
     return group_of
 
 
+def sum_fields(result: Any, column: IntArray, *, n_groups: int) -> dict[str, Any]:
+    """Return the fields of a result that change when features are grouped, but their names.
+
+    Errors are added too: how those of two features depend on each other is not known, and a
+    standard deviation of a sum is at most the sum of the standard deviations.
+    """
+    return {
+        name: sum_groups(value, column, n_groups=n_groups)
+        for name, value in vars(result).items()
+        if name in FIELDS and FIELDS[name].axes in ("f", "rf") and name != "feature_names"
+        if value is not None
+    }
+
+
 def sum_groups(values: Matrix, column: IntArray, *, n_groups: int) -> Matrix:
     """Add the columns that go to the same group; a CSR array stays one.
 
@@ -350,18 +254,57 @@ def sum_known_groups(
     if all(len(members) < 2 for members in groups.values()):
         return None
     names, column = group_columns(result.feature_names, groups)
-    sums = sum_groups(np.asarray(values)[None], column, n_groups=len(names))
-    return names, np.asarray(sums[0]), groups
+    sums = sum_groups(np.asarray(values), column, n_groups=len(names))
+    return names, np.asarray(sums), groups
 
 
-def sum_errors(errors: FloatArray | None, column: IntArray, *, n_groups: int) -> FloatArray | None:
-    """Add the errors of the features that go to the same group: the most that their sum's can be.
+class RowsByLabel:
+    """``result.loc[labels]`` and ``result.loc[labels, features]``; see `LocalImportance.loc`."""
 
-    How the errors of two features depend on each other is not known; a standard deviation of a sum
-    is at most the sum of the standard deviations.
-    """
-    return (
-        None
-        if errors is None
-        else np.asarray(sum_groups(errors[None], column, n_groups=n_groups)[0])
-    )
+    def __init__(self, result: LocalImportance) -> None:
+        self._result = result
+
+    def __getitem__(self, key: Any) -> LocalImportance:
+        labels = self._result.row_labels
+        by_levels = getattr(labels, "nlevels", 1) > 1
+        # Of an index with several levels a tuple is one label, as in pandas.
+        is_pair = isinstance(key, tuple) and len(key) == 2 and not by_levels
+        rows, columns = key if is_pair else (key, slice(None))
+        if hasattr(labels, "get_indexer_for"):
+            return self._result[_rows_in_index(labels, rows), columns]
+        known = np.arange(len(self._result)) if labels is None else np.asarray(labels)
+        return self._result[_rows_in_array(known, rows), columns]
+
+
+def _rows_in_index(labels: Any, key: Any) -> IntArray:
+    import pandas
+
+    found = pandas.Series(np.arange(len(labels)), index=labels).loc[key]
+    return np.atleast_1d(np.asarray(found, dtype=np.int64))
+
+
+def _rows_in_array(labels: AnyArray, key: Any) -> IntArray:
+    """Return the positions of labels, in the order asked for; a slice has both of its ends."""
+    if isinstance(key, slice):
+        if key.step is not None:
+            raise ValueError("a slice of labels has no step. Choose rows by position instead.")
+        first = 0 if key.start is None else _rows_called(labels, key.start)[0]
+        last = len(labels) - 1 if key.stop is None else _rows_called(labels, key.stop)[-1]
+        return np.arange(first, last + 1)
+    array = None if isinstance(key, str) else np.asarray(key)
+    if array is not None and array.ndim == 1:
+        if array.dtype == np.bool_:
+            return np.arange(len(labels))[row_positions(array, len(labels))]
+        parts = [_rows_called(labels, label) for label in list(key)]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return _rows_called(labels, key)
+
+
+def _rows_called(labels: AnyArray, label: Any) -> IntArray:
+    found = np.flatnonzero(np.asarray(labels == label))
+    if not len(found):
+        raise KeyError(
+            f"no row is labelled {label!r}; the labels are {quote_names(labels, most=3)}. "
+            "Choose rows by position with result[...]."
+        )
+    return found

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Comparison", "compare", "row_correlation"]
 
 _N_FEATURES = 5
 
@@ -73,7 +72,31 @@ class Comparison:
         return len(self.first)
 
     def __repr__(self) -> str:
-        return _describe(self)
+        first, second = self.first, self.second
+        n_rows, n_features = first.shape
+        units = f"in {first.unit}"
+        if self.unit is None:
+            units = f"in {first.unit} and {second.unit}, so that only orders are compared"
+        shared = count(n_features, "shared feature")
+        lines = [f"Comparison: {count(n_rows, 'row')}, {shared}, {units}"]
+        correlation = self.mean_row_correlation
+        if np.isfinite(correlation):
+            lines.append(f"  mean rank correlation of the rows' values {correlation:.2f}")
+        if n_rows and n_features > 1:
+            share = f"{100 * self.same_top_fraction:.0f} %"
+            lines.append(f"  the same largest feature in {share} of the rows")
+        if n_rows:
+            lines += _describe_means(self)
+        if n_rows and self.unit is not None:
+            worst = int(self.order[0])
+            label = worst if first.row_labels is None else first.row_labels[worst]
+            change = number_text(float(self.row_change[worst]))
+            amount = with_unit(change, unit_of(first.unit).symbol)
+            lines.append(f"  row {clean(label)} changed most, by {amount} in all")
+        for name, names in zip(self.names, (self.only_first, self.only_second), strict=True):
+            if names:
+                lines.append(f"  only in {clean(name)}: {quote_names(names)}")
+        return "\n".join(lines)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -143,10 +166,12 @@ class Comparison:
     @cached_property
     def feature_order(self) -> IntArray:
         """Positions of the features, those with the largest mean in either result first."""
-        return _by_importance(self.first.mean().values, self.second.mean().values)
+        first, second = self.first.mean().values, self.second.mean().values
+        largest = np.maximum(np.abs(first), np.abs(second))
+        return np.argsort(-largest, kind="stable").astype(np.int64)
 
     @cached_property
-    def same_top(self) -> float:
+    def same_top_fraction(self) -> float:
         """Share of the rows whose largest feature is the same in both; NaN without rows."""
         if not len(self):
             return float("nan")
@@ -356,41 +381,6 @@ def _shared_features(first: LocalImportance, second: LocalImportance) -> tuple[s
                 f"{quote_names(double)}. Rename the columns."
             )
     return shared
-
-
-def _by_importance(first: FloatArray, second: FloatArray) -> IntArray:
-    largest = np.maximum(np.abs(first), np.abs(second))
-    return np.argsort(-largest, kind="stable").astype(np.int64)
-
-
-def _describe(comparison: Comparison) -> str:
-    first, second = comparison.first, comparison.second
-    n_rows, n_features = first.shape
-    units = f"in {first.unit}"
-    if comparison.unit is None:
-        units = f"in {first.unit} and {second.unit}, so that only orders are compared"
-    shared = count(n_features, "shared feature")
-    lines = [f"Comparison: {count(n_rows, 'row')}, {shared}, {units}"]
-    correlation = comparison.mean_row_correlation
-    if np.isfinite(correlation):
-        lines.append(f"  mean rank correlation of the rows' values {correlation:.2f}")
-    if n_rows and n_features > 1:
-        share = f"{100 * comparison.same_top:.0f} %"
-        lines.append(f"  the same largest feature in {share} of the rows")
-    if n_rows:
-        lines += _describe_means(comparison)
-    if n_rows and comparison.unit is not None:
-        worst = int(comparison.order[0])
-        label = worst if first.row_labels is None else first.row_labels[worst]
-        change = number_text(float(comparison.row_change[worst]))
-        amount = with_unit(change, unit_of(first.unit).symbol)
-        lines.append(f"  row {clean(label)} changed most, by {amount} in all")
-    for name, names in zip(
-        comparison.names, (comparison.only_first, comparison.only_second), strict=True
-    ):
-        if names:
-            lines.append(f"  only in {clean(name)}: {quote_names(names)}")
-    return "\n".join(lines)
 
 
 def _describe_means(comparison: Comparison) -> list[str]:

@@ -9,15 +9,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from localmdi._text import count
-from localmdi._validation import is_missing
-from localmdi.results.axes import check_same, group_columns, sum_errors, sum_groups
-from localmdi.results.fields import as_choice, as_number, as_vector, check_measure, dense
-from localmdi.results.frames import FrameType, columns_to_frame
-from localmdi.results.notebook import Shown
+from localmdi._validation import learn_categories
+from localmdi.results.axes import group_columns, list_parts, sum_fields
+from localmdi.results.fields import FIELDS, check_fields, dense, same
+from localmdi.results.frames import FrameType, columns_to_frame, top_of_rows
 from localmdi.results.p_values import one_sided_p, rejections
-from localmdi.results.repr import describe_global
+from localmdi.results.shown import Plotted, bars_html, describe_global
 from localmdi.results.storage import STORED, save_result
-from localmdi.results.top import top_of_rows
 
 if TYPE_CHECKING:
     import os
@@ -36,11 +34,9 @@ if TYPE_CHECKING:
         ResultMeasure,
     )
 
-__all__ = ["GlobalImportance", "mean_by_label", "mean_of_rows"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlobalImportance(Shown):
+class GlobalImportance(Plotted):
     """Global importance of every feature: the mean over trees, or over rows, not normalised.
 
     Parameters
@@ -63,9 +59,9 @@ class GlobalImportance(Shown):
         As for `LocalImportance`.
     honest : bool
         As for `LocalImportance`.
-    error : {"trees", "labels", "both", "sample", "refits"}
+    error_kind : {"trees", "labels", "both", "sample", "refits"}
         As for `LocalImportance`.
-    note : str or None
+    caveat : str or None
         As for `LocalImportance`.
     frame_type : {"pandas", "polars", "pyarrow"} or None
         The type that `to_frame` gives, that of the explained frame; None: pandas.
@@ -89,28 +85,12 @@ class GlobalImportance(Shown):
     baseline: float | None = None
     measure: ResultMeasure = "drop"
     honest: bool = False
-    error: ErrorOf = "trees"
-    note: str | None = None
+    error_kind: ErrorOf = "trees"
+    caveat: str | None = None
     frame_type: FrameType = None
 
     def __post_init__(self) -> None:
-        checked = check_measure(vars(self))
-        n_features = len(checked["feature_names"])
-        checked["values"] = as_vector("values", self.values, length=n_features)
-        checked["weight"] = as_number("weight", self.weight)
-        if not 0 <= checked["weight"] < np.inf:
-            raise ValueError(
-                f"weight must be finite and not negative; got {self.weight}. "
-                "Pass the number or total weight of the rows."
-            )
-        if self.standard_error is not None:
-            error = as_vector("standard_error", self.standard_error, length=n_features)
-            checked["standard_error"] = error
-        if self.baseline is not None:
-            checked["baseline"] = as_number("baseline", self.baseline)
-        as_choice("frame_type", self.frame_type, choices=(None, "pandas", "polars", "pyarrow"))
-        for field, value in checked.items():
-            object.__setattr__(self, field, value)
+        check_fields(self, values="f", standard_error="f", baseline="")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -120,6 +100,9 @@ class GlobalImportance(Shown):
 
     def __repr__(self) -> str:
         return describe_global(self)
+
+    def _repr_html_(self) -> str:
+        return bars_html(self, self, head="importance")
 
     def normalized(self) -> GlobalImportance:
         """Return the values divided by their sum, in the unit "share"; all 0 stays all 0.
@@ -176,12 +159,14 @@ class GlobalImportance(Shown):
         --------
         >>> import numpy as np
         >>> result = GlobalImportance(np.array([0.5, 0.1]), unit="bits", n_trees=10, honest=True,
-        ...                           standard_error=np.array([0.1, 0.1]), error="sample",
+        ...                           standard_error=np.array([0.1, 0.1]), error_kind="sample",
         ...                           feature_names=("age", "noise"))
         >>> result.p_values().round(3)
         array([0.   , 0.159])
         """
-        return one_sided_p(self.values, self.standard_error, error=self.error, honest=self.honest)
+        return one_sided_p(
+            self.values, self.standard_error, error_kind=self.error_kind, honest=self.honest
+        )
 
     def significant(self, alpha: float = 0.05) -> BoolArray:
         """Return which features tell something.
@@ -202,7 +187,7 @@ class GlobalImportance(Shown):
         --------
         >>> import numpy as np
         >>> result = GlobalImportance(np.array([0.5, 0.1]), unit="bits", n_trees=10, honest=True,
-        ...                           standard_error=np.array([0.1, 0.1]), error="sample",
+        ...                           standard_error=np.array([0.1, 0.1]), error_kind="sample",
         ...                           feature_names=("age", "noise"))
         >>> result.significant()
         array([ True, False])
@@ -228,9 +213,8 @@ class GlobalImportance(Shown):
         [('sex', 2.0)]
         """
         names, column = group_columns(self.feature_names, mapping)
-        values = sum_groups(self.values[None, :], column, n_groups=len(names))[0]
-        errors = sum_errors(self.standard_error, column, n_groups=len(names))
-        return replace(self, values=values, feature_names=names, standard_error=errors)
+        sums = sum_fields(self, column, n_groups=len(names))
+        return replace(self, feature_names=names, **sums)
 
     def to_frame(self) -> Any:
         """Return a table of feature, importance, and standard_error if there is one.
@@ -290,8 +274,9 @@ class GlobalImportance(Shown):
         >>> GlobalImportance.merge([one, two]).values
         array([3.])
         """
-        same = ("feature_names", "unit", "n_trees", "measure", "honest")
-        parts = check_same(parts, cls, attributes=same)
+        parts = list_parts(parts, cls)
+        for name in ("feature_names", "unit", "n_trees", "measure", "honest"):
+            same(name, [getattr(part, name) for part in parts])
         weight = np.array([part.weight for part in parts])
         total = float(weight.sum())
         if not total > 0:
@@ -345,8 +330,8 @@ def mean_of_rows(result: LocalImportance) -> GlobalImportance:
         values = (weight @ _counted(result.values, weight)) / total
         if isinstance(baseline, np.ndarray):
             baseline = float(weight @ _counted(baseline, weight)) / total
-    mean = _mean(result, values, weight=total, baseline=baseline)
-    return replace(mean, standard_error=result.mean_standard_error)
+    error = result.mean_standard_error
+    return _mean(result, values, weight=total, baseline=baseline, standard_error=error)
 
 
 def mean_by_label(result: LocalImportance, labels: ArrayLike) -> dict[Hashable, GlobalImportance]:
@@ -375,21 +360,9 @@ def _counted(values: Any, weight: FloatArray) -> Any:
     return np.where((weight > 0).reshape(-1, *[1] * (values.ndim - 1)), values, 0.0)
 
 
-def _mean(
-    result: LocalImportance, values: FloatArray, *, weight: float, baseline: float | None
-) -> GlobalImportance:
-    return GlobalImportance(
-        values,
-        unit=result.unit,
-        feature_names=result.feature_names,
-        n_trees=result.n_trees,
-        weight=weight,
-        baseline=baseline,
-        measure=result.measure,
-        honest=result.honest,
-        note=result.note,
-        frame_type=result.frame_type,
-    )
+def _mean(result: LocalImportance, values: FloatArray, **others: Any) -> GlobalImportance:
+    kept = {name: getattr(result, name) for name, field in FIELDS.items() if field.in_mean}
+    return GlobalImportance(values, **kept, **others)
 
 
 def _check_weight(total: float, given: str) -> None:
@@ -408,26 +381,19 @@ def _encode(labels: ArrayLike, n_rows: int) -> tuple[list[Hashable], IntArray]:
             f"labels must have one entry per row; got {len(items)} for {count(n_rows, 'row')}. "
             "Pass the labels of exactly these rows."
         )
-    seen: dict[Any, int] = {}
+    column = np.fromiter(items, dtype=object, count=n_rows)
     try:
-        code = np.fromiter((seen.setdefault(x, len(seen)) for x in items), np.int64, n_rows)
-    except TypeError as error:
+        known = learn_categories(column)
+    except ValueError as error:
         raise TypeError(
-            f"labels must be strings, numbers or other hashable values; got one that is not: "
-            f"{error}. Convert the labels to strings."
-        ) from None
-    if any(is_missing(label) for label in seen):
+            "labels must be strings, numbers or other hashable values; got one that is not. "
+            "Convert the labels to strings."
+        ) from error
+    if known.has_missing:
         raise ValueError(
             "every row must have a label; got a missing one. Fill it, or select the labelled rows."
         )
-    names = list(seen)
-    try:
-        names.sort()
-    except TypeError:
-        return names, code
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[[seen[name] for name in names]] = np.arange(len(names))
-    return names, rank[code]
+    return known.values.tolist(), known.encode(column)
 
 
 def _items(labels: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -10,31 +10,32 @@ import numpy as np
 from localmdi._criteria import unit_of
 from localmdi._quality import quality_of_scores
 from localmdi.results.axes import (
-    check_same,
+    RowsByLabel,
     group_columns,
     join_fields,
     known_groups,
+    list_parts,
     select_fields,
     split_key,
-    sum_errors,
-    sum_groups,
+    sum_fields,
 )
-from localmdi.results.fields import check_local, dense
+from localmdi.results.fields import check_fields, dense
 from localmdi.results.frames import (
+    TopFeatures,
     add_columns,
     beside_values,
     matrix_to_arrow,
     matrix_to_frame,
     matrix_to_shap,
+    top_of_rows,
 )
 from localmdi.results.global_ import GlobalImportance, mean_by_label, mean_of_rows
-from localmdi.results.labels import RowsByLabel
-from localmdi.results.notebook import Shown
 from localmdi.results.own_data import group_data, match_data, take_own
-from localmdi.results.questions import Questions
-from localmdi.results.repr import describe_local
+from localmdi.results.p_values import discoveries, one_sided_p
+from localmdi.results.shown import Plotted, bars_html, describe_local
 from localmdi.results.storage import STORED, save_result
-from localmdi.results.top import TopFeatures, top_of_rows
+from localmdi.results.subgroups import find_subgroups
+from localmdi.results.uncertainty import explain_uncertainty, most_uncertain
 
 if TYPE_CHECKING:
     import os
@@ -46,20 +47,21 @@ if TYPE_CHECKING:
     from localmdi.results.axes import Choice
     from localmdi.results.fields import Matrix
     from localmdi.results.frames import FrameType
+    from localmdi.results.subgroups import Subgroups
+    from localmdi.results.uncertainty import UncertainRow, UncertainRows
     from localmdi.typing import (
         AnyArray,
         ArrayLike,
+        BoolArray,
         ErrorOf,
         FloatArray,
         ResultMeasure,
         RowsLike,
     )
 
-__all__ = ["LocalImportance"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalImportance(Questions, Shown):
+class LocalImportance(Plotted):
     """How much uncertainty each feature removed for each row.
 
     For every row ``values.sum(1) == baseline - residual`` up to rounding: from the impurity at the
@@ -107,11 +109,11 @@ class LocalImportance(Questions, Shown):
         from `saabas`.
     honest : bool
         Whether the impurities come from rows that the trees were not grown on.
-    error : {"trees", "labels", "both", "sample", "refits"}
+    error_kind : {"trees", "labels", "both", "sample", "refits"}
         What `standard_error` measures: the choice of the trees, the labels of the held-out rows
         given the trees, both, the choice of the rows, or all of it, by fitting again.
-    note : str or None
-        What a reader must know so as not to misread the values, if anything.
+    caveat : str or None
+        What to know before reading the values, where there is something.
     direction : ndarray of float64 like values, or None
         Which way, and how far, each feature moved the share of the predicted class or the
         predicted number, where that was asked for.
@@ -151,16 +153,41 @@ class LocalImportance(Questions, Shown):
     method: str | None = None
     measure: ResultMeasure = "drop"
     honest: bool = False
-    error: ErrorOf = "trees"
-    note: str | None = None
+    error_kind: ErrorOf = "trees"
+    caveat: str | None = None
     direction: FloatArray | None = None
     prediction: AnyArray | None = None
     groups: Mapping[str, tuple[str, ...]] | None = None
     scores: Mapping[str, FloatArray] | None = None
 
     def __post_init__(self) -> None:
-        for field, value in check_local(vars(self)).items():
-            object.__setattr__(self, field, value)
+        check_fields(self)
+        if (self.baseline is None) != (self.residual is None):
+            ends = ("baseline", "residual")
+            absent, given = ends if self.baseline is None else ends[::-1]
+            raise ValueError(
+                f"{absent} must be given together with {given}, or both be None; got {given} only. "
+                "A measure whose credits do not add up to a fixed total has neither."
+            )
+
+    @classmethod
+    def _of_kernel(cls, known: Mapping[str, Any], **given: Any) -> LocalImportance:
+        """Return a result whose fields a kernel and its packing made, without checking them.
+
+        For rows that are explained one at a time, where the checks would take as long as a forest
+        of 100 trees. `known` are fields that many results share.
+        """
+        result = cls.__new__(cls)
+        own = result.__dict__
+        own.update(_DEFAULTS)
+        own.update(known)
+        own.update(given)
+        for name in ("values", "residual", "standard_error"):
+            array = own[name]
+            if array is not None:
+                own[name] = view = array.view()
+                view.setflags(write=False)
+        return result
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -184,6 +211,10 @@ class LocalImportance(Questions, Shown):
 
     def __repr__(self) -> str:
         return describe_local(self)
+
+    def _repr_html_(self) -> str:
+        has_rows = 0 not in self.shape
+        return bars_html(self, self.mean() if has_rows else None, head="mean over rows")
 
     def __getitem__(self, key: Choice | tuple[Choice, Choice]) -> LocalImportance:
         """Select rows, ``result[rows]``, or rows and features, ``result[rows, features]``.
@@ -341,7 +372,7 @@ class LocalImportance(Questions, Shown):
             got; what it made of several columns stays as it is. A group takes the place of its
             first feature; others stay as they are. Its standard error is the sum of its members'
             errors, the most that it can be; in `data` stands what the members hold, of indicators
-            which one is 1 (not for sparse rows). With ``with_data(X)`` it is what X holds.
+            which one is 1 (not for sparse rows). With ``attach_data(X)`` it is what X holds.
 
         Examples
         --------
@@ -355,24 +386,15 @@ class LocalImportance(Questions, Shown):
         if isinstance(mapping, str):
             mapping = known_groups(self, mapping)
         names, column = group_columns(self.feature_names, mapping)
-        n_groups = len(names)
-        both = {"standard_error": self.standard_error, "direction": self.direction}
-        summed: dict[str, Any] = {
-            field: sum_groups(matrix, column, n_groups=n_groups)
-            for field, matrix in both.items()
-            if matrix is not None
-        }
         return replace(
             self,
-            values=sum_groups(self.values, column, n_groups=n_groups),
             feature_names=names,
             data=group_data(self, names, column=column),
             groups=None,
-            **summed,
-            mean_standard_error=sum_errors(self.mean_standard_error, column, n_groups=n_groups),
+            **sum_fields(self, column, n_groups=len(names)),
         )
 
-    def with_data(self, X: RowsLike) -> LocalImportance:
+    def attach_data(self, X: RowsLike) -> LocalImportance:
         """Return the result with the rows' own values, which displays and reports show.
 
         Every function of localmdi keeps them; a result that was loaded from a file has none.
@@ -389,7 +411,7 @@ class LocalImportance(Questions, Shown):
         >>> import pandas as pd
         >>> result = LocalImportance(np.array([[0.5, 0.25]]), 1.0, residual=np.array([0.25]),
         ...                          unit="bits", feature_names=("age", "dose"), n_trees=10)
-        >>> result.with_data(pd.DataFrame({"dose": [2], "age": [61]})).data
+        >>> result.attach_data(pd.DataFrame({"dose": [2], "age": [61]})).data
            age  dose
         0   61     2
         """
@@ -446,8 +468,7 @@ class LocalImportance(Questions, Shown):
         >>> LocalImportance.concat([part, part]).shape
         (2, 2)
         """
-        same = ("feature_names", "unit", "n_trees", "frame_type", "measure", "honest", "error")
-        parts = check_same(parts, cls, attributes=same)
+        parts = list_parts(parts, cls)
         return replace(parts[0], **join_fields(parts)) if len(parts) > 1 else parts[0]
 
     def additivity_error(self) -> float:
@@ -500,6 +521,167 @@ class LocalImportance(Questions, Shown):
             )
         return quality_of_scores(self.scores, self.row_weight)
 
+    def subgroups(
+        self,
+        X: RowsLike | None = None,
+        *,
+        max_groups: int = 6,
+        max_depth: int = 3,
+        min_rows: int | None = None,
+    ) -> Subgroups:
+        """Find the subgroups of rows whose explanations differ most, and describe them in words.
+
+        A small tree predicts the values of all features at once from what is known about the
+        rows. It is a way to look at the values, not a test: other rows would give other rules,
+        and a rule says nothing about causes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or None
+            What to describe the rows by, e.g. columns that the model does not have; None: the
+            rows that were explained. Numbers, dates, text and missing values.
+        max_groups : int
+            Most subgroups.
+        max_depth : int
+            Most conditions that make a rule.
+        min_rows : int or None
+            Fewest rows of a subgroup; None: a twentieth of the rows, and at least 10.
+
+        Returns
+        -------
+        Subgroups
+            Each row is in one subgroup. The same rows always give the same ones.
+
+        Examples
+        --------
+        >>> import localmdi as lm
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import ExtraTreesRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = ExtraTreesRegressor(50, max_depth=4, random_state=0).fit(X, y)
+        >>> lm.local_mdi(model, X).subgroups(max_groups=3)
+        Subgroups: 3 of 442 rows, in variance
+          they account for 38 % of how the explanations differ
+          bmi > 24.4 and s5 ≤ 4.3 (41 rows)
+            s5 1,395 instead of 880, bmi 406 instead of 894, s4 282 instead of 209
+          bmi ≤ 24.4 (168 rows)
+            bmi 1,329 instead of 894, s4 305 instead of 209, s5 964 instead of 880
+          bmi > 24.4 and s5 > 4.3 (233 rows)
+            bmi 666 instead of 894, s5 730 instead of 880, s4 127 instead of 209
+        """
+        return find_subgroups(
+            self,
+            X,
+            max_groups=max_groups,
+            max_depth=max_depth,
+            min_rows=min_rows,
+        )
+
+    def most_uncertain(self, k: int = 10) -> UncertainRows:
+        """List the rows about which most is left open: those with the largest residuals.
+
+        Fully grown trees leave nothing of the rows that they were grown on; use the result of
+        ``honest_mdi(model, X, y, measure="loss")``, whose residual is the forest's own loss.
+
+        Parameters
+        ----------
+        k : int
+            How many rows; cut to their number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10,
+        ...     residual=np.array([0.25, 1.0]), unit="bits", feature_names=("age", "dose"))
+        >>> result.most_uncertain(1).positions
+        array([1])
+        """
+        return most_uncertain(self, k)
+
+    def explain_uncertainty(
+        self, row: int, *, n_neighbours: int = 3, confident: float = 0.5
+    ) -> UncertainRow:
+        """Say why a row is uncertain: what raised its uncertainty, and whom it is unlike.
+
+        Features whose value is negative raised the uncertainty; others removed less than they do
+        on average. Beside them stand confident rows that differ from this one in few columns. Two
+        numbers differ if they are further apart than a tenth of what nine of ten rows span;
+        columns that no tree asked about do not count. Needs the rows' own values (`attach_data`).
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+        n_neighbours : int
+            Number of confident rows to show.
+        confident : float
+            Which rows are confident: those about which at most this share of what is left about
+            this row is left.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10,
+        ...     residual=np.array([0.25, 1.0]), unit="bits", feature_names=("age", "dose"),
+        ...     data=np.array([[61, 2], [61, 5]]))
+        >>> result.explain_uncertainty(1)
+        Row 1: 1 of 1 bit left, more than in 50 % of the rows
+          dose = 5 raised it by 0.25 bits
+          age = 61 removed 0.25 bits instead of 0.375
+          confident rows that differ in few columns:
+            row 0 (0.25 bits left): dose 2 instead of 5
+        """
+        return explain_uncertainty(self, row, n_neighbours=n_neighbours, confident=confident)
+
+    def p_values(self) -> FloatArray:
+        """Test for every row and feature whether the feature tells nothing about the row.
+
+        One-sided, from the honest values and their errors; given the trees.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
+        ...                          standard_error=np.array([[0.1, 0.1]]), error_kind="labels",
+        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
+        >>> result.p_values().round(3)
+        array([[0.   , 0.162]])
+        """
+        errors = None if self.standard_error is None else dense(self.standard_error)
+        return one_sided_p(
+            dense(self.values), errors, error_kind=self.error_kind, honest=self.honest
+        )
+
+    def significant(self, alpha: float = 0.05) -> BoolArray:
+        """Return which features tell something about each row, at a false-discovery rate.
+
+        Among the features named for a row, at most a share of `alpha` is expected to be noise
+        (Benjamini and Hochberg's procedure over the features).
+
+        Parameters
+        ----------
+        alpha : float
+            The false-discovery rate.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = LocalImportance(np.array([[0.5, 0.1]]), unit="bits", n_trees=10,
+        ...                          standard_error=np.array([[0.1, 0.1]]), error_kind="labels",
+        ...                          measure="gain", honest=True, feature_names=("age", "noise"))
+        >>> result.significant()
+        array([[ True, False]])
+        """
+        return discoveries(self.p_values(), alpha)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a file that `load_importance` reads, without pickle.
 
@@ -520,4 +702,8 @@ class LocalImportance(Questions, Shown):
         save_result(path, self)
 
 
+# What a field is if it is not given.
+_DEFAULTS = {
+    field.name: field.default for field in fields(LocalImportance) if field.default is not MISSING
+}
 STORED["local"] = LocalImportance

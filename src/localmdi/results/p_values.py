@@ -9,7 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from localmdi.typing import BoolArray, ErrorOf, FloatArray
 
-__all__ = ["LABEL_DEGREES", "discoveries", "one_sided_p", "rejections"]
 
 # Label errors are estimated from this many random signs of the held-out residuals
 # (`localmdi.honest.gain`); a value over its error then follows Student's t.
@@ -17,7 +16,7 @@ LABEL_DEGREES = 32
 
 
 def one_sided_p(
-    values: FloatArray, standard_error: FloatArray | None, *, error: ErrorOf, honest: bool
+    values: FloatArray, standard_error: FloatArray | None, *, error_kind: ErrorOf, honest: bool
 ) -> FloatArray:
     """Return the probability of a value as large, if the feature told nothing.
 
@@ -25,7 +24,7 @@ def one_sided_p(
     """
     from scipy import special
 
-    if standard_error is None or not honest or error in ("trees", "refits"):
+    if standard_error is None or not honest or error_kind in ("trees", "refits"):
         raise ValueError(
             "p-values need honest values with an error of labels or of the sample: 0 is what noise "
             "gives only to honest values, and trees vary less than labels do. Use "
@@ -33,7 +32,7 @@ def one_sided_p(
         )
     known = standard_error > 0
     score = np.divide(values, standard_error, out=np.zeros(values.shape), where=known)
-    if error == "sample":
+    if error_kind == "sample":
         p: FloatArray = special.ndtr(-score)
     else:
         p = special.stdtr(LABEL_DEGREES, -score)

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, issparse
 
 from localmdi._container import read_container, write_container
 from localmdi.exceptions import FileFormatError
+from localmdi.results.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,13 +27,10 @@ if TYPE_CHECKING:
     from localmdi.results.local import LocalImportance
     from localmdi.typing import AnyArray
 
-__all__ = ["STORED", "load_importance", "save_result"]
 
 _KIND = "importance"
-# 2: `measure` and `honest`; a local result may be without baseline and residual.
-_VERSION = 2
+_VERSION = 1
 _CSR_PARTS = ("data", "indices", "indptr")
-_NOT_SAVED = ("data", "prediction")  # the explained rows and the model, which the user has
 
 STORED: dict[str, type[Any]] = {}
 """The dataclasses that files can hold, by their names there; each enters itself."""
@@ -45,12 +43,13 @@ def save_result(path: str | os.PathLike[str], result: LocalImportance | GlobalIm
     arrays: dict[str, AnyArray] = {}
     for field in fields(kind):
         name, value = field.name, getattr(result, field.name)
-        if value is None or name in _NOT_SAVED:
+        how = FIELDS[name].saved
+        if value is None or how is None:
             continue
-        if name == "row_labels":
+        if how == "labels":
             header[name], labels = _encode_labels(value)
             arrays.update({f"{name}.{part}": array for part, array in labels.items()})
-        elif name == "scores":
+        elif how == "figures":
             arrays.update({f"{name}.{part}": score for part, score in value.items()})
         elif issparse(value):
             arrays.update({f"{name}.{part}": getattr(value, part) for part in _CSR_PARTS})
@@ -128,16 +127,16 @@ def _decode_fields(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) ->
             raise ValueError(f"a field must occur once; got {field} twice")
         else:
             found[field] = float(array) if array.ndim == 0 else array
-    if "row_labels" in parts:
-        found["row_labels"] = _decode_labels(header.get("row_labels"), parts.pop("row_labels"))
     for field, group in parts.items():
-        if field in found:
+        how = FIELDS[field].saved if field in FIELDS else None
+        if how == "labels":
+            found[field] = _decode_labels(found.get(field), group)
+        elif field in found:
             raise ValueError(f"a field must occur once; got {field} twice")
-        found[field] = (
-            group
-            if field == "scores"
-            else _decode_csr(field, group, names=header.get("feature_names"))
-        )
+        elif how == "figures":
+            found[field] = group
+        else:
+            found[field] = _decode_csr(field, group, names=header.get("feature_names"))
     return found
 
 
@@ -206,7 +205,5 @@ def _label_array(arrays: Mapping[str, AnyArray]) -> AnyArray:
     if (start[1:] < start[:-1]).any() or start[-1] != len(text):
         raise ValueError("the strings of row labels must follow each other; got other ends")
     data = text.tobytes()
-    labels = np.empty(len(end), dtype=object)
-    for i, (first, last) in enumerate(pairwise(start.tolist())):
-        labels[i] = data[first:last].decode("utf-8")
-    return labels
+    labels = (data[first:last].decode("utf-8") for first, last in pairwise(start.tolist()))
+    return np.fromiter(labels, dtype=object, count=len(end))

@@ -14,19 +14,18 @@ import numpy as np
 
 from localmdi._criteria import unit_of
 from localmdi._text import cell_number, clean, count, number_text, with_unit
-from localmdi.results.data_columns import read_table
 from localmdi.results.fields import as_count, dense
 from localmdi.results.frames import FrameType, columns_to_frame
+from localmdi.results.own_data import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from localmdi.results.data_columns import DataColumn
     from localmdi.results.global_ import GlobalImportance
     from localmdi.results.local import LocalImportance
+    from localmdi.results.own_data import DataColumn
     from localmdi.typing import AnyArray, FloatArray, IntArray, RowsLike
 
-__all__ = ["Subgroup", "Subgroups", "find_subgroups"]
 
 # A split must explain this share of how the explanations differ.
 _LEAST_SHARE = 0.01
@@ -285,15 +284,10 @@ class _Number:
         for digits in range(1, 18):
             short = float(f"{middle:.{digits}g}")
             if low <= short < high:
-                return _written(short, digits)
+                if 1e-4 <= abs(short) < _LONGEST:
+                    return f"{short:,.15g}".replace("-", "\N{MINUS SIGN}")
+                return number_text(short, digits)
         return str(low)
-
-
-def _written(number: float, digits: int) -> str:
-    """Return a number with all its digits, thousands apart; very large and small ones shorter."""
-    if 1e-4 <= abs(number) < _LONGEST:
-        return f"{number:,.15g}".replace("-", "\N{MINUS SIGN}")
-    return number_text(number, digits)
 
 
 class _Category:

@@ -10,16 +10,15 @@ import numpy as np
 from localmdi._criteria import unit_of
 from localmdi._text import clean, count, number_text, with_unit
 from localmdi.results.axes import row_positions
-from localmdi.results.data_columns import cell_text, read_table
 from localmdi.results.fields import as_count, as_number, dense
 from localmdi.results.frames import FrameType, columns_to_frame
+from localmdi.results.own_data import cell_text, read_table
 
 if TYPE_CHECKING:
-    from localmdi.results.data_columns import DataColumn
     from localmdi.results.local import LocalImportance
+    from localmdi.results.own_data import DataColumn
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Neighbour", "UncertainRow", "UncertainRows", "explain_uncertainty", "most_uncertain"]
 
 # Numbers differ if they are further apart than this share of what most rows span.
 _ALIKE = 0.1
@@ -53,7 +52,7 @@ class UncertainRows:
     --------
     >>> from localmdi.results import LocalImportance
     >>> LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10, unit="bits",
-    ...     residual=np.array([0.25, 1.0]), feature_names=("age", "dose")).uncertain(1)
+    ...     residual=np.array([0.25, 1.0]), feature_names=("age", "dose")).most_uncertain(1)
     UncertainRows: 1 row, in bits
       row 1: 1 of 1 bit left; lowest value: dose −0.25
     """
@@ -90,7 +89,7 @@ class UncertainRows:
         >>> from localmdi.results import LocalImportance
         >>> result = LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10,
         ...     residual=np.array([0.25, 1.0]), unit="bits", feature_names=("age", "dose"))
-        >>> result.uncertain().to_frame()
+        >>> result.most_uncertain().to_frame()
            row  residual  baseline feature  value
         0    1      1.00       1.0    dose  -0.25
         1    0      0.25       1.0    dose   0.25
@@ -136,7 +135,7 @@ class Neighbour:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UncertainRow:
-    """Why one row is uncertain; from ``result.why_uncertain(row)``.
+    """Why one row is uncertain; from ``result.explain_uncertainty(row)``.
 
     Parameters
     ----------
@@ -168,16 +167,16 @@ class UncertainRow:
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(50, criterion="entropy", random_state=0).fit(X, y)
-    >>> result = lm.honest_mdi(model, X, y, measure="drop")
-    >>> result.why_uncertain(int(result.uncertain(1).positions[0]), n_neighbours=2)
-    Row 72: 0.689 of 1.62 bits left, more than in 99 % of the rows
-      sepal width (cm) = 2.5 raised it by 0.0793 bits
-      petal width (cm) = 1.5 removed 0.455 bits instead of 0.631
-      petal length (cm) = 4.9 removed 0.517 bits instead of 0.589
-      sepal length (cm) = 6.3 removed 0.0339 bits instead of 0.0847
+    >>> result = lm.honest_mdi(model, X, y, measure="loss")
+    >>> result.explain_uncertainty(int(result.most_uncertain(1).positions[0]), n_neighbours=2)
+    Row 77: 6.97 of 1.61 bits left, more than in 99 % of the rows
+      petal width (cm) = 1.7 raised it by 4.07 bits
+      petal length (cm) = 5 raised it by 0.773 bits
+      sepal width (cm) = 3 raised it by 0.53 bits
+      sepal length (cm) = 6.7 removed 0.0202 bits instead of 0.0871
       confident rows that differ in few columns:
-        row 51 (0.341 bits left): sepal width (cm) 3.2 instead of 2.5
-        row 111 (0.301 bits left): sepal width (cm) 2.7 instead of 2.5, petal width (cm) ...
+        row 86 (0.0208 bits left): the same
+        row 52 (0.158 bits left): the same
     """
 
     position: int
@@ -195,7 +194,10 @@ class UncertainRow:
     frame_type: FrameType = None
 
     def __repr__(self) -> str:
-        return "\n".join([self._head(), *self._steps(), *self._alike()])
+        left = _left(self.residual, self.baseline, symbol=unit_of(self.unit).symbol)
+        share = f"{100 * self.rank:.0f} % of the rows"
+        head = f"Row {clean(self.label)}: {left}, more than in {share}"
+        return "\n".join([head, *self._steps(), *self._alike()])
 
     def to_frame(self) -> Any:
         """Return one line per feature, what raised the uncertainty first.
@@ -208,7 +210,7 @@ class UncertainRow:
         >>> result = LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10,
         ...     residual=np.array([0.25, 1.0]), unit="bits", feature_names=("age", "dose"),
         ...     data=np.array([[61, 2], [61, 5]]))
-        >>> result.why_uncertain(1).to_frame()
+        >>> result.explain_uncertainty(1).to_frame()
           feature  value   mean data
         0    dose  -0.25  0.000    5
         1     age   0.25  0.375   61
@@ -235,7 +237,7 @@ class UncertainRow:
         >>> result = LocalImportance(np.array([[0.5, 0.25], [0.25, -0.25]]), 1.0, n_trees=10,
         ...     residual=np.array([0.25, 1.0]), unit="bits", feature_names=("age", "dose"),
         ...     data=np.array([[61, 2], [61, 5]]))
-        >>> result.why_uncertain(1).neighbours_to_frame()
+        >>> result.explain_uncertainty(1).neighbours_to_frame()
            row  residual feature there here
         0    0      0.25    dose     2    5
         """
@@ -251,10 +253,6 @@ class UncertainRow:
             for name, column in columns.items()
         }
         return columns_to_frame(arrays, self.frame_type)
-
-    def _head(self) -> str:
-        left = _left(self.residual, self.baseline, symbol=unit_of(self.unit).symbol)
-        return f"Row {clean(self.label)}: {left}, more than in {100 * self.rank:.0f} % of the rows"
 
     def _steps(self) -> list[str]:
         symbol = unit_of(self.unit).symbol
@@ -294,7 +292,7 @@ class UncertainRow:
 
 
 def most_uncertain(result: LocalImportance, k: int) -> UncertainRows:
-    """Return the rows with the largest residuals: `LocalImportance.uncertain`."""
+    """Return the rows with the largest residuals: `LocalImportance.most_uncertain`."""
     if as_count("k", k) == 0:
         raise ValueError("k must be at least 1; got 0. Pass the number of rows to list.")
     residual = _known_residual(result)
@@ -318,18 +316,18 @@ def most_uncertain(result: LocalImportance, k: int) -> UncertainRows:
 def explain_uncertainty(
     result: LocalImportance, row: int, *, n_neighbours: int, confident: float
 ) -> UncertainRow:
-    """Return why one row is uncertain: `LocalImportance.why_uncertain`."""
+    """Return why one row is uncertain: `LocalImportance.explain_uncertainty`."""
     residual = _known_residual(result)
     if not isinstance(row, int | np.integer) or isinstance(row, bool):
         raise TypeError(
             f"row must be the position of a row, an integer; got {row!r}. "
-            "Take one of result.uncertain().positions."
+            "Take one of result.most_uncertain().positions."
         )
     position = int(np.asarray(row_positions(int(row), len(result)))[0])
     if not np.isfinite(residual[position]):
         raise ValueError(
             f"what is left about row {position} must be known; it is not, because every tree has "
-            "seen the row. Take one of result.uncertain().positions."
+            "seen the row. Take one of result.most_uncertain().positions."
         )
     as_count("n_neighbours", n_neighbours)
     if not 0 < as_number("confident", confident) <= 1:
@@ -369,7 +367,8 @@ def _known_residual(result: LocalImportance) -> FloatArray:
     if residual is None:
         raise ValueError(
             "uncertain rows are those with the largest residual, and this result has none: values "
-            f"of measure {result.measure!r} add up to no fixed total. Use measure='drop'."
+            f"of measure {result.measure!r} add up to no fixed total. Use measure='drop', or "
+            "measure='loss' of honest_mdi."
         )
     if not (np.isfinite(residual).any() and all(result.shape)):
         raise ValueError(
@@ -378,9 +377,8 @@ def _known_residual(result: LocalImportance) -> FloatArray:
         )
     if not np.nanmax(residual) > 0:
         raise ValueError(
-            "no row is uncertain: nothing is left about any of them, as for rows that fully grown "
-            "trees have learned by heart. What is really left says "
-            "lm.honest_mdi(model, X, y, measure='drop')."
+            "no row is uncertain: no residual is above 0. Fully grown trees leave nothing of the "
+            "rows that they were grown on; use lm.honest_mdi(model, X, y, measure='loss')."
         )
     return residual
 
@@ -409,7 +407,8 @@ def _neighbours(
     """Return confident rows, those that differ in the fewest columns first, then the nearest."""
     candidates = candidates[candidates != position]
     # Behind a pipeline the columns are not the features, and all of them may matter.
-    idle = set(np.array(result.feature_names, dtype=object)[~_is_used(result)].tolist())
+    used = np.nan_to_num(dense(abs(result.values).max(axis=0))).ravel() > 0
+    idle = {name for name, asked in zip(result.feature_names, used, strict=True) if not asked}
     names = [name for name in columns if name not in idle]
     distance = np.zeros((len(candidates), len(names)))
     for j, name in enumerate(names):
@@ -429,11 +428,6 @@ def _neighbours(
             Neighbour(row, _label(result, row), residual=float(residual[row]), differs=apart)
         )
     return tuple(found)
-
-
-def _is_used(result: LocalImportance) -> AnyArray:
-    """Tell which features have a value other than 0 in some row."""
-    return np.asarray(np.nan_to_num(np.asarray(abs(result.values).max(axis=0))) > 0).ravel()
 
 
 def _distance(column: DataColumn, position: int, *, candidates: IntArray) -> FloatArray:

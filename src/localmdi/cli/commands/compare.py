@@ -169,7 +169,7 @@ def _describe(comparison: Comparison, settings: CompareSettings) -> dict[str, An
         "rows": len(comparison),
         "unit": comparison.unit,
         "mean_row_correlation": correlation if np.isfinite(correlation) else None,
-        "same_largest_feature": comparison.same_top,
+        "same_largest_feature": comparison.same_top_fraction,
         "features": _features(comparison).to_pylist(),
         "changed_rows": comparison.rows(settings.show).to_pylist() if settings.show else [],
         "only_first": comparison.only_first,

@@ -269,8 +269,8 @@ def _explain_table(
             model, table, settings=settings, unseen=unseen, advance=advance
         ):
             summary.add(part)
-            if part.result.note is not None:
-                console.note(part.result.note)
+            if part.result.caveat is not None:
+                console.note(part.result.caveat)
             if writer is not None:
                 writer.write(part)
     unseen.report(console)

@@ -1,26 +1,28 @@
-"""What a notebook shows of results: small tables with bars, and the pictures at hand."""
+"""What a terminal and a notebook show of a result: a few lines, a small table, its plots."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from localmdi._criteria import unit_of
 from localmdi._text import clean, count, cut, number_text, with_unit
-from localmdi.results.top import top_of_rows
+from localmdi.results.frames import top_of_rows
 
 if TYPE_CHECKING:
-    from localmdi.results.by_class import ClassImportance
+    from collections.abc import Callable
+
     from localmdi.results.global_ import GlobalImportance
-    from localmdi.results.interaction import InteractionImportance
     from localmdi.results.local import LocalImportance
-    from localmdi.results.pairs import PairImportance
+    from localmdi.results.parts import ClassImportance, InteractionImportance, PairImportance
     from localmdi.typing import FloatArray
 
-__all__ = ["Shown", "classes_html", "pairs_html"]
-
+# Of a large result, the rows of at most so many values are described.
+_MAX_VALUES = 1_000_000
+_N_LOCAL = 3
+_N_GLOBAL = 5
 _MOST_BARS = 10
 _LONGEST_NAME = 40
 _WIDEST_BAR, _NARROWEST_BAR = 120, 30  # pixels
@@ -28,12 +30,12 @@ _WIDEST_BAR, _NARROWEST_BAR = 120, 30  # pixels
 _REMOVED, _RAISED = "#1c9099", "#e08214"
 
 
-class Shown:
-    """What local and global results have in common in a notebook."""
+class Plotted:
+    """A result that offers its plots."""
 
     @property
     def plot(self) -> Any:
-        """The pictures of a result, `localmdi.plots.accessor.PlotMethods`.
+        """The plots of a result, `localmdi.plots.accessor.PlotMethods`.
 
         ``result.plot.bar()`` is ``BarDisplay.from_result(result)``, and so on.
 
@@ -55,8 +57,89 @@ class Shown:
         offered = next(iter(entry_points(group="localmdi.pictures", name="matplotlib")))
         return offered.load()(self)
 
-    def _repr_html_(self) -> str:
-        return _as_html(cast("LocalImportance | GlobalImportance", self))
+
+def describe_local(result: LocalImportance) -> str:
+    """Describe a local result; of a large one, only the first rows are looked at."""
+    n_rows, n_features = result.shape
+    lines = [_head(result, count(n_rows, "row"))]
+    if not n_rows or not n_features:
+        return lines[0]
+    if result.baseline is not None and result.residual is not None:
+        word = "baseline" if isinstance(result.baseline, float) else "mean baseline"
+        level, left = float(np.nanmean(result.baseline)), float(np.nanmean(result.residual))
+        lines.append(f"  {word} {level:.4g}, mean residual {left:.4g}")
+    seen = min(n_rows, max(1, _MAX_VALUES // n_features))
+    some = "" if seen == n_rows else f" of the first {count(seen, 'row')}"
+    lines.append(f"  largest by mean value{some}:")
+    # The same order as that of `mean` and of the global importance.
+    size = result[:seen].mean().values if seen < n_rows else result.mean().values
+    return "\n".join(
+        lines + _largest(size, result.feature_names.__getitem__, most=_N_LOCAL, indent="    ")
+    )
+
+
+def describe_global(result: GlobalImportance) -> str:
+    """Describe a global result."""
+    lines = [_head(result)]
+    if len(result):
+        lines += _largest(
+            result.values, result.feature_names.__getitem__, most=_N_GLOBAL, indent="  "
+        )
+    return "\n".join(lines)
+
+
+def describe_pairs(
+    result: InteractionImportance | PairImportance,
+    sizes: list[str],
+    *,
+    mean_size: FloatArray,
+    name: Callable[[int], str],
+) -> str:
+    """Describe pairs of features, whose sizes are the means of their absolute values."""
+    lines = [f"{type(result).__name__} ({result.index}): {', '.join(sizes)}, in {result.unit}"]
+    if len(result) and len(mean_size):
+        lines.append("  largest by mean |value|:")
+        lines += _largest(mean_size, name, most=_N_LOCAL, indent="    ")
+    return "\n".join(lines)
+
+
+def _head(result: LocalImportance | GlobalImportance, *sizes: str) -> str:
+    kind = type(result).__name__
+    # The usual case goes without saying: the drop, with the training rows' own statistics.
+    special = [result.measure] * (result.measure != "drop") + ["honest"] * result.honest
+    if special:
+        kind += f" ({', '.join(special)})"
+    parts = [*sizes, count(len(result.feature_names), "feature")]
+    if result.n_trees:
+        parts.append(count(result.n_trees, "tree"))
+    head = f"{kind}: {', '.join(parts)}, in {result.unit}"
+    return head if result.caveat is None else f"{head}\n  note: {clean(result.caveat)}"
+
+
+def _largest(size: FloatArray, name: Callable[[int], str], *, most: int, indent: str) -> list[str]:
+    indices, values = top_of_rows(size[None, :], most)
+    shown = [clean(name(i)) for i in indices[0]]
+    width = max(map(len, shown))
+    lines = [f"{indent}{n:<{width}}  {v:.4g}" for n, v in zip(shown, values[0], strict=True)]
+    return lines + [f"{indent}..."] * (len(size) > most)
+
+
+def bars_html(
+    result: LocalImportance | GlobalImportance, mean: GlobalImportance | None, *, head: str
+) -> str:
+    """Return the head of the text form, and a bar for each of the largest features."""
+    note = "" if result.caveat is None else f"<br>{escape(clean(result.caveat))}"
+    if mean is None or not len(mean):
+        return _page(result, note)
+    values = np.nan_to_num(mean.values)
+    indices, largest = top_of_rows(values[None, :], _MOST_BARS)
+    table = _table(
+        [clean(result.feature_names[i]) for i in indices[0]],
+        largest.T,
+        heads=["feature", head],
+        symbol=unit_of(result.unit).symbol,
+    )
+    return _page(result, note, *table, _more(len(values) - indices.shape[1], "more feature"))
 
 
 def classes_html(result: ClassImportance) -> str:
@@ -93,24 +176,6 @@ def pairs_html(result: InteractionImportance | PairImportance) -> str:
         symbol=unit_of(result.unit).symbol,
     )
     return _page(result, *table, _more(len(frame) - len(strongest), "more pair"))
-
-
-def _as_html(result: LocalImportance | GlobalImportance) -> str:
-    """Return the head of the text form, and a bar for each of the largest features."""
-    note = "" if result.note is None else f"<br>{escape(clean(result.note))}"
-    rows = getattr(result, "shape", (1, 0))[0]
-    if not rows or not len(result.feature_names):
-        return _page(result, note)
-    mean = cast("LocalImportance", result).mean() if hasattr(result, "shape") else result
-    values = np.nan_to_num(mean.values)
-    indices, largest = top_of_rows(values[None, :], _MOST_BARS)
-    table = _table(
-        [clean(result.feature_names[i]) for i in indices[0]],
-        largest.T,
-        heads=["feature", "mean over rows" if hasattr(result, "shape") else "importance"],
-        symbol=unit_of(result.unit).symbol,
-    )
-    return _page(result, note, *table, _more(len(values) - indices.shape[1], "more feature"))
 
 
 def _page(result: object, *parts: str) -> str:
