@@ -46,13 +46,13 @@ lm.plots.BarDisplay.from_result(by_kind, max_features=8)
 
 # %%
 # The trees are fully grown: their leaves hold one kind only, and nothing is left at them, not even
-# for a tumour about which the trees disagree. What is really left shows on rows that a tree has not
-# seen. That is doubt, and doubt is where errors are: all wrong predictions are among the tumours
-# with the most uncertainty really left.
+# for a tumour about which the trees disagree. The account says how surprising the answer still is
+# to the forest; of new tumours, whose answer nobody knows yet, it says what is to be expected. That
+# is doubt, and doubt is where errors are: all wrong predictions are among the most doubtful.
 
-honest = lm.honest_mdi(model, X_train, y_train, at=X_test, measure="drop")
+honest = lm.honest_mdi(model, X_train, y_train, at=X_test, measure="loss")
 print(f"left at the leaves: {result.residual.max():.2f} bits at most")
-print(f"really left: {honest.residual.min():.2f} to {honest.residual.max():.2f} bits")
+print(f"surprise to be expected: {honest.residual.min():.2f} to {honest.residual.max():.2f} bits")
 order = np.argsort(-honest.residual)
 wrong = model.predict(X_test)[order] != y_test[order]
 last = int(np.flatnonzero(wrong).max()) + 1
@@ -61,7 +61,7 @@ print(
 )
 
 # %%
-# The most doubtful one: its measurements removed little of the uncertainty.
+# The most doubtful one: its measurements are expected to take away little of the surprise.
 
 doubtful = int(order[0])
 probability = model.predict_proba(X_test.iloc[[doubtful]])[0].max()

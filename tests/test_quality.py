@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 
+from localmdi import honest_mdi
 from localmdi._quality import RunningQuality, quality_of
 
 
@@ -33,11 +35,11 @@ def test_classes(rng):
 def test_numbers_at_once_and_in_parts(rng):
     y = rng.normal(1e6, 3, 300)
     said = y + rng.normal(0, 1, 300)
-    quality = quality_of(y, said[:, None], classes=None, unseen=True)
+    quality = quality_of(y, said[:, None], classes=None)
     assert quality.figures["r2"] == pytest.approx(r2_score(y, said))
     assert quality.figures["error"] == pytest.approx(root_mean_squared_error(y, said))
     assert quality.figures["spread"] == pytest.approx(y.std())
-    assert quality.unseen
+    assert not quality.unseen
     running = RunningQuality(is_classifier=False)
     for part in np.array_split(np.arange(300), 7):
         running.add(said[part], y[part])
@@ -110,3 +112,41 @@ def test_of_a_long_stream_evenly_spaced_rows_are_kept(rng, monkeypatch):
     assert all(one.came == pytest.approx(one.said - 1) for one in found[0])
     kept = quality_of(y[::32], y[::32, None] + 1, classes=None).bins
     assert found[0] == kept
+
+
+def test_figures_of_rows(rng):
+    """Those of an account are scikit-learn's own out-of-bag scores, with its bins."""
+    X, y = rng.random((300, 3)), rng.choice(["no", "yes"], 300, p=[0.3, 0.7])
+    model = RandomForestClassifier(90, criterion="entropy", oob_score=True, random_state=0)
+    account = honest_mdi(model.fit(X, y), X, y, measure="loss")
+    quality = account.quality()
+    shares = model.oob_decision_function_
+    assert (account.prediction == model.classes_[shares.argmax(axis=1)]).all()
+    own = quality_of(y, shares, classes=model.classes_)
+    for name, figure in own.figures.items():
+        assert quality.figures[name] == pytest.approx(figure)
+    np.testing.assert_allclose(quality.bins, own.bins)
+    assert quality.unseen
+    before, left = quality.levels("bits")
+    share = (y == "yes").mean()
+    assert before == pytest.approx(-share * np.log2(share) - (1 - share) * np.log2(1 - share))
+    # No tree counts the row itself, so that the mean of the rows is a little above.
+    assert before < account.baseline.mean() < before + 0.02
+    assert left == pytest.approx(account.residual.mean())
+    assert quality.levels("variance") is None
+    numbers = RandomForestRegressor(90, oob_score=True, random_state=0).fit(X, X[:, 0])
+    account = honest_mdi(numbers, X, X[:, 0], measure="loss")
+    np.testing.assert_allclose(account.prediction, numbers.oob_prediction_)
+    quality = account.quality()
+    assert quality.levels("variance") == pytest.approx((X[:, 0].var(), account.residual.mean()))
+    own = quality_of(X[:, 0], numbers.oob_prediction_[:, None], classes=None)
+    np.testing.assert_allclose(quality.bins, own.bins)
+
+
+def test_several_targets_have_no_forecast(rng):
+    X = rng.random((120, 3))
+    model = RandomForestClassifier(60, random_state=0).fit(X, (X[:, :2] > 0.5).astype(int))
+    account = honest_mdi(model, X, (X[:, :2] > 0.5).astype(int), measure="loss")
+    assert account.prediction is None
+    assert account.quality().bins == ()
+    assert 0.5 < account.quality().figures["accuracy"] <= 1

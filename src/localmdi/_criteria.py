@@ -7,7 +7,7 @@ formulas of its own on purpose: it is the oracle that judges these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -34,24 +34,34 @@ class Unit:
     symbol : str
         What stands behind a number or in parentheses at an axis; may be empty.
     loss : str
-        What is measured if it is the loss of a prediction.
+        What of a single row is measured in this unit, given its answer; may be empty.
     """
 
     name: str
     quantity: str
     symbol: str = ""
-    loss: str = "loss"
+    loss: str = ""
 
-    @property
-    def label(self) -> str:
-        """The quantity and its symbol, for an axis.
+    def quantity_of(self, measure: ResultMeasure) -> str:
+        """Return what the values of a measure are parts of.
 
         Examples
         --------
-        >>> UNITS["bits"].label, UNITS["variance"].label
+        >>> UNITS["bits"].quantity_of("drop"), UNITS["bits"].quantity_of("loss")
+        ('uncertainty', 'surprise')
+        """
+        return self.loss or self.quantity if measure == "loss" else self.quantity
+
+    def label(self, measure: ResultMeasure = "drop") -> str:
+        """Return the quantity and its symbol, for an axis.
+
+        Examples
+        --------
+        >>> UNITS["bits"].label(), UNITS["variance"].label()
         ('uncertainty (bits)', 'variance')
         """
-        return f"{self.quantity} ({self.symbol})" if self.symbol else self.quantity
+        what = self.quantity_of(measure)
+        return f"{what} ({self.symbol})" if self.symbol else what
 
     def value_label(self, measure: ResultMeasure, *, honest: bool) -> str:
         """Return what the value of a feature is, for an axis.
@@ -60,14 +70,15 @@ class Unit:
         --------
         >>> UNITS["bits"].value_label("drop", honest=True)
         'uncertainty removed on unseen rows (bits)'
+        >>> UNITS["bits"].value_label("loss", honest=True)
+        'surprise removed on unseen rows (bits)'
         >>> UNITS["gini"].value_label("gain", honest=False)
         'gain'
         """
-        what = {
-            "drop": f"{self.quantity} removed",
-            "loss": f"{self.loss} removed",
-            "saabas": f"change of the {self.quantity}",
-        }.get(measure, "gain")
+        quantity = self.quantity_of(measure)
+        what = {"gain": "gain", "saabas": f"change of the {quantity}"}.get(
+            measure, f"{quantity} removed"
+        )
         where = " on unseen rows" if honest else ""
         return f"{what}{where} ({self.symbol})" if self.symbol else f"{what}{where}"
 
@@ -168,7 +179,7 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
     {
         unit.name: unit
         for unit in (
-            Unit("bits", "uncertainty", "bits", loss="log loss"),
+            Unit("bits", "uncertainty", "bits", "surprise"),
             Unit("gini", "Gini impurity", loss="Brier score"),
             Unit("variance", "variance", loss="squared error"),
             Unit("mae", "absolute error"),
@@ -221,13 +232,12 @@ def find_criterion(name: object, *, among: tuple[str, ...] | None = None) -> Cri
     return _BY_NAME[name]
 
 
-def unit_of(name: str, measure: ResultMeasure = "drop") -> Unit:
+def unit_of(name: str) -> Unit:
     """Return a unit by its name; results may carry units that this version does not know.
 
     Examples
     --------
-    >>> unit_of("bits").quantity, unit_of("bits", "loss").label, unit_of("nats").label
-    ('uncertainty', 'log loss (bits)', 'impurity (nats)')
+    >>> unit_of("bits").quantity, unit_of("nats").label()
+    ('uncertainty', 'impurity (nats)')
     """
-    unit = UNITS.get(name, Unit(name, "impurity", name))
-    return replace(unit, quantity=unit.loss) if measure == "loss" else unit
+    return UNITS.get(name, Unit(name, "impurity", name))

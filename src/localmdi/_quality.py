@@ -45,8 +45,9 @@ class Quality:
     figures : mapping of str to float
         Of classes "accuracy", "most_frequent" (the accuracy of always saying the most frequent
         class), and, where shares of the classes are predicted, "brier" and "brier_frequencies"
-        (the score of always saying how frequent each class is). Of numbers "r2", "error" (root
-        mean square) and "spread" (the error of always saying the mean).
+        (the score of always saying how frequent each class is), of the account also "log_loss" in
+        bits and "log_loss_frequencies". Of numbers "r2", "error" (root mean square) and "spread"
+        (the error of always saying the mean).
     n_rows : int
         Of how many rows.
     unseen : bool
@@ -68,6 +69,24 @@ class Quality:
     def describe(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
         return {**self.figures, "unseen": self.unseen}
+
+    def levels(self, unit: str) -> tuple[float, float] | None:
+        """Return the mean loss in a unit before anything is known, and after; None if not known.
+
+        Before, what is said of all rows is the same: how frequent the classes are, or the mean. In
+        bits that is the entropy, of two classes 1 bit at most. The mean `baseline` of an account
+        may be a little larger, as no tree counts the row itself.
+
+        Examples
+        --------
+        >>> Quality({"brier": 0.25, "brier_frequencies": 0.5}, n_rows=40).levels("gini")
+        (0.5, 0.25)
+        """
+        known = self.figures
+        if unit == "variance" and "error" in known:
+            return known["spread"] ** 2, known["error"] ** 2
+        name = {"bits": "log_loss", "gini": "brier"}.get(unit, "")
+        return (known[f"{name}_frequencies"], known[name]) if name in known else None
 
     def sentence(self) -> str:
         """Return the figures in words.
@@ -95,9 +114,7 @@ class Quality:
         )
 
 
-def quality_of(
-    target: AnyArray, expected: FloatArray, *, classes: AnyArray | None, unseen: bool = False
-) -> Quality:
+def quality_of(target: AnyArray, expected: FloatArray, *, classes: AnyArray | None) -> Quality:
     """Return how well rows are predicted.
 
     Parameters
@@ -108,8 +125,6 @@ def quality_of(
         The shares of the classes, or the number, that are predicted.
     classes : ndarray or None
         The labels of the columns; None for numbers.
-    unseen : bool
-        Whether the trees have surely not learned from the rows.
 
     Examples
     --------
@@ -124,7 +139,7 @@ def quality_of(
     if classes is None:
         y = target.astype(np.float64)
         figures = _figures_of_numbers(float(((y - expected[:, 0]) ** 2).mean()), float(y.var()))
-        return Quality(figures, len(y), unseen, _bins(expected[:, 0], y))
+        return Quality(figures, len(y), bins=_bins(expected[:, 0], y))
     truth = (target[:, None] == classes[None, :]).astype(np.float64)
     share = np.unique(target, return_counts=True)[1] / len(target)
     is_right = classes[expected.argmax(axis=1)] == target
@@ -135,7 +150,7 @@ def quality_of(
         "brier_frequencies": float(1.0 - (share**2).sum()),
     }
     bins = _bins(expected.max(axis=1), is_right.astype(np.float64))
-    return Quality(figures, len(target), unseen, bins)
+    return Quality(figures, len(target), bins=bins)
 
 
 def quality_of_scores(
@@ -146,7 +161,8 @@ def quality_of_scores(
     Parameters
     ----------
     scores : mapping of str to ndarray of shape (n_rows,)
-        Figures whose means are those of `Quality`, or "squared_error" and "squared_error_of_mean".
+        Figures whose means are those of `Quality`, or "squared_error" and "squared_error_of_mean";
+        "forecast" and "outcome" become its bins.
     weight : ndarray of shape (n_rows,) or None
         The rows' weights; figures of rows without weight may be NaN.
 
@@ -165,10 +181,12 @@ def quality_of_scores(
     means = {
         name: float(np.average(score[known], weights=counted[known]))
         for name, score in scores.items()
+        if name not in ("forecast", "outcome")
     }
     if "squared_error" in means:
         means = _figures_of_numbers(means["squared_error"], means["squared_error_of_mean"])
-    return Quality(means, int(known.sum()), unseen=True)
+    bins = _bins(scores["forecast"], scores["outcome"]) if "forecast" in scores else ()
+    return Quality(means, int(known.sum()), unseen=True, bins=bins)
 
 
 class RunningQuality:

@@ -121,7 +121,7 @@ def test_a_model_without_names(run, numbers):
         "has 3 features without names, so 'numbers.csv' must have as many columns; it has 5"
         in outcome.complaint
     )
-    written = explained(run, path, "model.skops", "--target", "y", "--drop", "z")
+    written = explained(run, path, "model.skops", "--target", "y", "--drop", "z", "--plain")
     np.testing.assert_array_equal(written[["a", "b", "c"]], lm.local_mdi(model, X).values)
 
 

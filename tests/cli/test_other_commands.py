@@ -137,15 +137,15 @@ def test_infinite_regression(run, led):
 def test_demo(run, pages):
     outcome = run("demo", "--trees", "30")
     assert outcome.code == 0, outcome.err
-    assert "Uncertainty before anything is known: 3.3218 bits" in outcome.out
+    assert "Surprise before anything is known, on average: 3.3218 bits; left to" in outcome.out
     assert "These values are honest" in outcome.out
     assert "Row 0, target 0, predicted 0" in outcome.out
-    assert "bits really left" in outcome.out
+    assert "bits of surprise left to the forest" in outcome.out
     assert "report: localmdi-demo.html" in outcome.out
     (page,) = pages
     assert (str(page["path"]), page["title"]) == ("localmdi-demo.html", "Handwritten digits")
     assert page["result"].shape == (1797, 64)
-    assert page["result"].honest
+    assert (page["result"].honest, page["result"].measure) == (True, "loss")
     # The corner of an image is empty: it tells nothing.
     assert not page["global_importance"].significant()[0]
     assert page["global_importance"].significant().sum() > 20

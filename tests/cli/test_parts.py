@@ -131,7 +131,7 @@ def test_a_row_in_a_unit_without_a_symbol():
     result = LocalImportance(
         np.ones((1, 1)), 2.0, residual=np.ones(1), unit="variance", feature_names=("a",), n_trees=1
     )
-    assert show_total(result, 0.5, baseline=2.0) == [
+    assert show_total(result, (2.0, 0.5)) == [
         "Variance before anything is known: 2.0000 (standard deviation 1.414); left on average: "
         "0.5000 (25% of it)",
         "Mean variance removed by each feature",
@@ -145,7 +145,25 @@ def test_a_measure_without_an_account():
         np.ones((1, 1)), None, residual=None, unit="bits", feature_names=("a",), n_trees=1,
         measure="gain",
     )  # fmt: skip
-    assert show_total(result, None, baseline=None) == ["Mean gain of each feature, in bits"]
+    assert show_total(result, None) == ["Mean gain of each feature, in bits"]
+
+
+def test_more_surprise_than_before():
+    row = {"row": 3, "baseline": 0.5, "residual": 1.25, "values": {"a": -1.0, "b": 0.25}}
+    assert show_row(row, unit="bits", measure="loss") == [
+        "Row 3",
+        "   0.5000 bits of surprise when nothing is known",
+        "  \N{MINUS SIGN}1.0000  a (made it worse)",
+        "   0.2500  b",
+        "   1.2500 bits of surprise left to the forest",
+    ]
+    told = show_row(row | {"expected": True}, unit="variance", measure="loss")
+    assert told[0] == "Row 3, answer not known: expected values"
+    assert told[1].endswith(" squared error when nothing is known")
+    assert told[-1].endswith(" squared error to be expected still")
+    nan = float("nan")
+    gone = {"row": 4, "baseline": nan, "residual": nan, "values": {"a": nan, "b": nan}}
+    assert len(show_row(gone, unit="bits", measure="loss")) == 2
 
 
 def test_a_ranking_of_nothing():

@@ -126,7 +126,7 @@ def test_direction_out_of_bag_is_towards_what_is_shown(run, table, frame, tmp_pa
 
 
 def arrowed_models():
-    scaled = make_pipeline(StandardScaler(), RandomForestRegressor(5, random_state=0))
+    scaled = make_pipeline(StandardScaler(), RandomForestRegressor(5, bootstrap=False))
     yield "cost", GradientBoostingRegressor(n_estimators=5)
     yield "cost", scaled
     yield "sick", GradientBoostingClassifier(n_estimators=5)

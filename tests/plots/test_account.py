@@ -128,14 +128,14 @@ def test_a_waterfall_may_end_above_its_start(noise):
     assert first.get_width() == pytest.approx(display.baseline)
     assert last.get_width() == pytest.approx(display.residual)
     said = words(display.ax_.yaxis)
-    assert (said[0], said[-1]) == ("log loss before", "really left")
-    assert display.ax_.get_xlabel().startswith("log loss (bits)")
+    assert (said[0], said[-1]) == ("surprise when nothing is known", "left to the forest")
+    assert display.ax_.get_xlabel().startswith("surprise (bits)")
 
 
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        ("bits", "log loss removed on unseen rows (bits)"),
+        ("bits", "surprise removed on unseen rows (bits)"),
         ("gini", "Brier score removed on unseen rows"),
         ("variance", "squared error removed on unseen rows"),
     ],

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from sklearn.ensemble import RandomForestClassifier
 
+import localmdi as lm
 from localmdi.plots import (
     BarDisplay,
     BeeswarmDisplay,
@@ -24,7 +26,7 @@ from plots import cases
 def honest_local(**changes):
     result = cases.local(n_features=4)
     baseline = np.broadcast_to(result.baseline, len(result)).copy()
-    return replace(result, baseline=baseline, honest=True, **changes)
+    return replace(result, baseline=baseline, honest=True, measure="loss", **changes)
 
 
 def honest_gains():
@@ -64,11 +66,11 @@ def test_what_was_not_tested_is_not_grey(changes):
     assert "grey" not in display.ax_.get_xlabel()
 
 
-def test_the_waterfall_ends_with_what_is_really_left():
+def test_the_waterfall_ends_with_what_is_left_to_the_forest():
     display = WaterfallDisplay.from_result(honest_local())
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert (labels[0], labels[-1]) == ("uncertainty at the root", "really left")
-    assert "rows that the trees have not seen" in display.ax_.get_xlabel().replace("\n", " ")
+    assert (labels[0], labels[-1]) == ("surprise when nothing is known", "left to the forest")
+    assert "trees that have not seen the row" in display.ax_.get_xlabel().replace("\n", " ")
     gains = WaterfallDisplay.from_result(honest_gains())
     assert gains.ax_.get_xlabel() == "gain on unseen rows (bits)"
 
@@ -76,7 +78,7 @@ def test_the_waterfall_ends_with_what_is_really_left():
 @pytest.mark.parametrize(
     ("result", "said"),
     [
-        (honest_local(), "uncertainty removed on unseen rows (bits)"),
+        (honest_local(), "surprise removed on unseen rows (bits)"),
         (honest_gains(), "gain on unseen rows (bits)"),
         (replace(honest_gains(), honest=False), "gain (bits)"),
         (cases.local(n_features=4), "uncertainty removed (bits)"),
@@ -92,3 +94,65 @@ def test_axes_say_what_is_measured(result, said):
         ImageDisplay.from_result(result, shape=(2, 2)),
     ):
         assert display.figure_.axes[-1].get_ylabel() == said
+
+
+@pytest.fixture(scope="module")
+def account():
+    """Labels of chance: many rows end above where they start, and some were in every bag."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 4)), rng.integers(0, 2, 90)
+    model = RandomForestClassifier(5, criterion="entropy", random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="every tree"):
+        found = lm.honest_mdi(model, X, y, measure="loss")
+    unknown = np.isnan(found.residual)
+    assert 3 < unknown.sum() < 30
+    assert (found.residual > found.baseline).sum() > 20
+    return found.attach_data(X)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (BarDisplay, {}),
+        (BeeswarmDisplay, {}),
+        (HeatmapDisplay, {}),
+        (DependenceDisplay, {"feature": 0}),
+        (ImageDisplay, {"shape": (2, 2)}),
+    ],
+)
+def test_pictures_of_accounts(account, kind, options):
+    display = kind.from_result(account, **options)
+    display.figure_.canvas.draw()
+    if kind is ImageDisplay:
+        np.testing.assert_allclose(display.values.ravel(), account.mean().values)
+
+
+def test_the_waterfall_of_a_row_that_is_more_surprising(account):
+    row = int(np.nanargmax(account.residual - account.baseline))
+    display = WaterfallDisplay.from_result(account, row=row)
+    assert display.levels[-1] == pytest.approx(account.residual[row])
+    assert display.levels.min() >= -1e-9
+    assert " added to " in display.title
+    gone = int(np.flatnonzero(np.isnan(account.residual))[0])
+    with pytest.raises(ValueError, match="every tree has seen it"):
+        WaterfallDisplay.from_result(account, row=gone)
+
+
+def test_questions_to_accounts(account):
+    known = np.isfinite(account.residual)
+    found = account.most_uncertain(len(account))
+    assert len(found) == known.sum()
+    assert (np.diff(found.residual) <= 0).all()
+    assert " before)" in repr(found)
+    row = int(found.positions[0])
+    told = account.explain_uncertainty(row)
+    assert told.rank == (account.residual[known] < account.residual[row]).mean()
+    assert all(np.isfinite(one.residual) for one in told.neighbours)
+    with pytest.raises(ValueError, match=str(int(np.flatnonzero(~known)[0]))):
+        account.explain_uncertainty(int(np.flatnonzero(~known)[0]))
+    assert "nan" not in repr(account.subgroups()).lower()
+    same = lm.compare(account, account)
+    assert np.nanmin(same.row_correlation) == pytest.approx(1.0)
+    assert "nan" not in repr(same)
+    assert "nan" not in repr(account)
+    assert "nan" not in account._repr_html_()

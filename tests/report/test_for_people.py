@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from localmdi.report import write_report
-from localmdi.report.write import Request, Whole, write_page
+from localmdi.report.sections import Whole
+from localmdi.report.write import Request, write_page
 from report.samples import make_result
 
 N_ROWS = 30

@@ -134,7 +134,7 @@ def test_rows_that_every_tree_has_seen_are_not_listed(result):
 def test_results_without_a_residual(result):
     gain = dataclasses.replace(result, baseline=None, residual=None, measure="gain")
     for ask in (gain.most_uncertain, lambda: gain.explain_uncertainty(0)):
-        with pytest.raises(ValueError, match=r"residual.*Use measure='drop'"):
+        with pytest.raises(ValueError, match=r"residual.*Use measure='loss'"):
             ask()
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["build_group", "main", "program", "sentence"]
 
 # The program has the name of the package.
 PROGRAM = __name__.partition(".")[0]

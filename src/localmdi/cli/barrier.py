@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["Stopped", "memory_allowance", "reading", "run_in_child", "stopped_by"]
 
 # What reading a file, or one batch of it, may take: a fixed allowance, and more for large files.
 _MEMORY = 4 << 30

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import FloatArray, ResultMeasure
 
-__all__ = [
-    "Console",
-    "named_files",
-    "show_classes",
-    "show_columns",
-    "show_files",
-    "show_ranking",
-    "show_row",
-    "show_summary",
-    "show_total",
-]
 
 _LONGEST_NAME = 40
 _LONGEST_PATH = 80
@@ -110,15 +99,16 @@ def show_summary(
         *show_columns(about),
         *([] if trust is None else ["", *trust.lines()]),
         "",
-        *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
+        *show_total(result, summary.levels(None if trust is None else trust.quality)),
         *ranking,
         *show_sums(result, summary.mean if importance is None else importance.values),
     ]
     if by_class and summary.by_class is not None:
-        lines += ["", *show_classes(result.feature_names, summary.by_class, unit=result.unit)]
-    for row in summary.first:
-        told = show_row(row, unit=result.unit, measure=result.measure, honest=result.honest)
+        unit, measure = result.unit, result.measure
+        told = show_classes(result.feature_names, summary.by_class, unit=unit, measure=measure)
         lines += ["", *told]
+    for row in summary.first:
+        lines += ["", *show_row(row, unit=result.unit, measure=result.measure)]
     return [*lines, *show_files(files)]
 
 
@@ -149,30 +139,30 @@ def show_sums(result: LocalImportance, values: FloatArray) -> list[str]:
     ]
 
 
-def show_total(
-    result: LocalImportance, residual: float | None, *, baseline: float | None
-) -> list[str]:
-    """Return how much impurity there was and is left, if known, and the heading of a ranking."""
+def show_total(result: LocalImportance, levels: tuple[float, float] | None) -> list[str]:
+    """Return how much there was before and is left, if known, and the heading of a ranking."""
     named = unit_of(result.unit)
-    quantity = named.quantity
-    heading = f"Mean {quantity} removed by each feature"
+    quantity = named.quantity_of(result.measure)
     if result.honest:
         heading = "Mean gain of each feature on unseen rows"
     elif result.measure == "gain":
         heading = "Mean gain of each feature"
+    else:
+        heading = f"Mean {quantity} removed by each feature"
     lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
     if result.honest:
-        lines[0] += ", with standard errors given the trees"
-    if baseline is None or residual is None:
+        lines[0] += ", with standard errors"
+    if levels is None:
         return lines
-    levels = (baseline, residual)
-    before, left = (with_unit(_number(value, baseline), named.symbol) for value in levels)
-    if result.unit == "variance" and baseline > 0:
-        before += _deviation(baseline, result.unit)
-        left += f" ({residual / baseline:.0%} of it)"
-    capital = f"{quantity[0].upper()}{quantity[1:]}"
-    really = "really left" if result.honest else "left"
-    return [f"{capital} before anything is known: {before}; {really} on average: {left}", *lines]
+    start, end = levels
+    before, left = (with_unit(_number(value, start), named.symbol) for value in levels)
+    if result.unit == "variance" and start > 0:
+        before += _deviation(start, result.unit)
+        left += f" ({end / start:.0%} of it)"
+    what = f"{quantity[0].upper()}{quantity[1:]} before anything is known"
+    if result.measure == "loss":
+        return [f"{what}, on average: {before}; left to the forest: {left}", *lines]
+    return [f"{what}: {before}; left on average: {left}", *lines]
 
 
 def show_ranking(
@@ -214,6 +204,7 @@ def show_classes(
     by_class: Mapping[Hashable, tuple[int, FloatArray]],
     *,
     unit: str,
+    measure: ResultMeasure = "drop",
     most: int = 8,
 ) -> list[str]:
     r"""Return one line per class: the features that told most about its rows, on average.
@@ -228,7 +219,8 @@ def show_classes(
       no (1 row)    sex 0.1250, age 0.0000
     """
     named = unit_of(unit)
-    heading = f"Mean {named.quantity} removed in the rows of each class"
+    what = "gain" if measure == "gain" else f"{named.quantity_of(measure)} removed"
+    heading = f"Mean {what} in the rows of each class"
     heads = {label: f"{_short(label)} ({count(n, 'row')})" for label, (n, _) in by_class.items()}
     width = max(map(len, heads.values()))
     lines = [f"{heading}, in {named.symbol}" if named.symbol else heading]
@@ -245,7 +237,6 @@ def show_row(
     *,
     unit: str,
     measure: ResultMeasure = "drop",
-    honest: bool = False,
     most: int = 5,
 ) -> list[str]:
     r"""Return a row's way from the impurity at the root down to what is left.
@@ -263,8 +254,9 @@ def show_row(
       0.0000  age
       0.2500 bits left
     """
-    named = unit_of(unit)
-    values = row["values"]
+    lines, values = [_row_head(row)], row["values"]
+    if any(math.isnan(value) for value in values.values()):
+        return [*lines, "  no honest values: every tree has seen the row, or all with its answer"]
     names = sorted(values, key=lambda name: -abs(values[name]))
     amounts = [values[name] for name in names[:most]]
     if names[most:]:
@@ -272,26 +264,23 @@ def show_row(
     levels = [row[level] for level in ("baseline", "residual") if level in row]
     largest = max(map(abs, [*amounts, *levels]), default=0.0)
     width = max((len(_number(value, largest)) for value in [*amounts, *levels]), default=0)
-    lines = [_row_head(row)]
+
+    def line(amount: float, text: str) -> str:
+        return f"  {_number(amount, largest):>{width}}{text}"
+
+    before, after, raised = _level_words(row, unit=unit, measure=measure)
     if "baseline" in row:
-        of_quantity = f"{named.symbol} of {named.quantity}" if named.symbol else named.quantity
-        before = f"{of_quantity}{_deviation(row['baseline'], unit)} before anything is known"
-        lines.append(f"  {_number(row['baseline'], largest):>{width}} {before}")
+        lines.append(line(row["baseline"], before))
     data, moves = row.get("data") or {}, row.get("direction")
     for name, amount in zip(names[:most], amounts, strict=False):
         known = f" = {_short(_cell(data[name]), 24)}" if name in data else ""
-        raised = " (raised it)" if amount < 0 and measure == "drop" else ""
         arrow = _arrow(moves[name]) if moves else " "
-        lines.append(f"  {_number(amount, largest):>{width}} {arrow}{_short(name)}{known}{raised}")
+        lines.append(line(amount, f" {arrow}{_short(name)}{known}{raised * (amount < 0)}"))
     if names[most:]:
         together = f"{count(len(names) - most, 'other feature')} together"
-        gap = "   " if moves else "  "
-        lines.append(f"  {_number(amounts[-1], largest):>{width}}{gap}{together}")
+        lines.append(line(amounts[-1], f"{'   ' if moves else '  '}{together}"))
     if "residual" in row:
-        what = named.symbol or named.quantity
-        left = "really left" if honest else "left"
-        number = f"{_number(row['residual'], largest):>{width}}"
-        lines.append(f"  {number} {what} {left}")
+        lines.append(line(row["residual"], after))
     if moves:
         lines.append(
             "  ↑ towards the predicted class, ↓ away from it"
@@ -299,6 +288,20 @@ def show_row(
             else "  ↑ raised the prediction, ↓ lowered it"
         )
     return lines
+
+
+def _level_words(
+    row: Mapping[str, Any], *, unit: str, measure: ResultMeasure
+) -> tuple[str, str, str]:
+    """Return what stands behind the first level, the last one, and negative values."""
+    named = unit_of(unit)
+    quantity = named.quantity_of(measure)
+    what = f" {named.symbol} of {quantity}" if named.symbol else f" {quantity}"
+    if measure == "loss":
+        left = "to be expected still" if row.get("expected") else "left to the forest"
+        return f"{what} when nothing is known", f"{what} {left}", " (made it worse)"
+    start = f"{what}{_deviation(row.get('baseline', 0.0), unit)} before anything is known"
+    return start, f" {named.symbol or quantity} left", " (raised it)" * (measure == "drop")
 
 
 def _arrow(move: float) -> str:
@@ -314,6 +317,8 @@ def _row_head(row: Mapping[str, Any]) -> str:
         sure = row.get("sure")
         share = "" if sure is None or math.isnan(sure) else f" ({sure:.0%} sure)"
         head.append(f"predicted {_short(_cell(row['prediction']))}{share}")
+    if row.get("expected"):
+        head.append("answer not known: expected values")
     return ", ".join(head)
 
 

@@ -11,19 +11,15 @@ from localmdi.cli.tables.row_selection import Reservoir
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from localmdi.report.write import Whole
+    from localmdi.report.sections import Whole
     from localmdi.results import LocalImportance
-    from localmdi.typing import AnyArray, FloatArray, IntArray
+    from localmdi.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "MOST_CLASSES",
-    "Chances",
-    "Explained",
-    "Summary",
-]
 
 # A table by class of more than these is not read by anybody.
 MOST_CLASSES = 20
+# What is known beside the importances of a row.
+_BESIDE = ("prediction", "target", "sure", "expected")
 # Rounding is far below this share of the impurity.
 _MOST_ERROR = 1e-6
 
@@ -51,6 +47,8 @@ class Explained:
         The share of the predicted class; NaN where it is not known.
     chances : Chances or None
         The shares of all classes; rows that are taken out or joined do not keep them.
+    expected : ndarray of bool or None
+        Of an account, which rows' values are expectations, as their answers are not known.
     """
 
     result: LocalImportance
@@ -59,6 +57,7 @@ class Explained:
     target: AnyArray | None = None
     sure: FloatArray | None = None
     chances: Chances | None = None
+    expected: BoolArray | None = None
 
     def with_target(self, target: AnyArray) -> Explained:
         """Return the same rows with their targets."""
@@ -66,15 +65,15 @@ class Explained:
 
     def take(self, positions: IntArray) -> Explained:
         """Return some of the rows."""
-        prediction, target, sure = (
-            None if column is None else column[positions]
-            for column in (self.prediction, self.target, self.sure)
-        )
+        columns = {name: getattr(self, name) for name in _BESIDE}
+        beside = {
+            name: None if column is None else column[positions] for name, column in columns.items()
+        }
         data = self.result.data
         chosen = replace(self.result, data=None)[positions]
         if data is not None:
             chosen = replace(chosen, data=data.take(positions))
-        return Explained(chosen, self.rows[positions], prediction, target, sure)
+        return Explained(chosen, self.rows[positions], **beside)
 
     @classmethod
     def concat(cls, parts: Sequence[Explained]) -> Explained:
@@ -90,13 +89,8 @@ class Explained:
         result = LocalImportance.concat([replace(part.result, data=None) for part in parts])
         if all(frame is not None for frame in data):
             result = replace(result, data=pa.concat_tables(data))
-        return cls(
-            result,
-            np.concatenate([part.rows for part in parts]),
-            _join([part.prediction for part in parts]),
-            _join([part.target for part in parts]),
-            _join([part.sure for part in parts]),
-        )
+        beside = {name: _join([getattr(part, name) for part in parts]) for name in _BESIDE}
+        return cls(result, np.concatenate([part.rows for part in parts]), **beside)
 
     def describe(self) -> list[dict[str, Any]]:
         """Return each row as a dict: its importances, its cells, target and prediction."""
@@ -116,10 +110,10 @@ class Explained:
             if result.baseline is not None and result.residual is not None:
                 one["baseline"] = float(np.broadcast_to(result.baseline, len(self.rows))[i])
                 one["residual"] = float(result.residual[i])
-            beside = {"prediction": self.prediction, "target": self.target, "sure": self.sure}
-            for noun, column in beside.items():
+            for name in _BESIDE:
+                column = getattr(self, name)
                 if column is not None:
-                    one[noun] = column[i : i + 1].tolist()[0]
+                    one[name] = column[i : i + 1].tolist()[0]
             if result.direction is not None:
                 moves = result.direction[i].tolist()
                 one["direction"] = dict(zip(result.feature_names, moves, strict=True))
@@ -152,18 +146,19 @@ class Summary:
         seed: int = 0,
         direct: Callable[[Explained], Explained] = lambda part: part,
     ) -> None:
-        self.n_rows = 0
+        self.n_rows = self.n_expected = 0
         self.first: list[dict[str, Any]] = []
         self.result: Any = None
         self.additivity_error = 0.0
         self._show = show
+        self._weight = 0.0
         self._values: Any = 0.0
         self._baseline = 0.0
         self._residual = 0.0
         self._reservoir: Reservoir[Explained] | None = None
         self._quality: RunningQuality | None = None
         self._direct = direct
-        self._classes: dict[Hashable, tuple[int, FloatArray]] | None = None
+        self._classes: dict[Hashable, tuple[int, float, FloatArray]] | None = None
         if sample:
             self._reservoir = Reservoir(sample, seed=seed, concat=Explained.concat)
 
@@ -182,9 +177,9 @@ class Summary:
         """Number of rows and mean importances of each class of the target; None if not known."""
         if not self._classes or not 2 <= len(self._classes) <= MOST_CLASSES:
             return None
-        return {label: (n, total / n) for label, (n, total) in self._classes.items()}
+        return {label: (n, _mean(total, w)) for label, (n, w, total) in self._classes.items()}
 
-    def _add_classes(self, part: Explained) -> None:
+    def _add_classes(self, part: Explained, *, weight: FloatArray, values: FloatArray) -> None:
         import numpy as np
 
         from localmdi._validation import is_missing
@@ -194,27 +189,41 @@ class Summary:
         labels = part.target.tolist()
         for label in dict.fromkeys(one for one in labels if not is_missing(one)):
             rows = np.array([one == label for one in labels])
-            n, total = self._classes.get(label, (0, 0.0))
-            self._classes[label] = n + int(rows.sum()), total + part.result.values[rows].sum(axis=0)
+            n, w, total = self._classes.get(label, (0, 0.0, np.zeros(values.shape[1])))
+            own = weight[rows]
+            total = total + (own[:, None] * values[rows]).sum(axis=0)
+            self._classes[label] = (n + int(rows.sum()), w + float(own.sum()), total)
 
     def add(self, part: Explained) -> None:
         """Add the next rows."""
         import numpy as np
 
+        from localmdi.results.fields import dense
+
         if self._quality is not None and part.prediction is not None and part.target is not None:
             self._quality.add(part.prediction, part.target, chances=part.chances)
-        self._add_classes(part)
+        result = replace(part.result, data=None)
         if self.result is None:
             # Only what the rows have in common is needed.
-            self.result = replace(part.result, data=None)[:0]
+            self.result = result[:0]
         self.n_rows += len(part.rows)
-        self._values = self._values + part.result.values.sum(axis=0)
-        if part.result.baseline is not None and part.result.residual is not None:
-            levels = np.broadcast_to(part.result.baseline, len(part.rows))
-            self._baseline += float(levels.sum())
-            self._residual += float(part.result.residual.sum())
-            self.additivity_error = max(self.additivity_error, part.result.additivity_error())
-            left = np.abs(part.result.residual).max(initial=0.0)
+        self.n_expected += 0 if part.expected is None else int(part.expected.sum())
+        # Rows without honest values are NaN, and have no weight.
+        weight = np.ones(len(part.rows)) if result.row_weight is None else result.row_weight
+        known = weight > 0
+        if not known.all():
+            result = result[np.flatnonzero(known)]
+        values = np.zeros(part.result.shape)
+        values[known] = dense(result.values)
+        self._add_classes(part, weight=weight, values=values)
+        self._weight += float(weight.sum())
+        self._values = self._values + (weight[:, None] * values).sum(axis=0)
+        if result.baseline is not None and result.residual is not None:
+            levels = np.broadcast_to(result.baseline, len(result))
+            self._baseline += float((weight[known] * levels).sum())
+            self._residual += float((weight[known] * result.residual).sum())
+            self.additivity_error = max(self.additivity_error, result.additivity_error())
+            left = np.abs(result.residual).max(initial=0.0)
             _check_sums(self.additivity_error, max(np.abs(levels).max(initial=0.0), left))
         wanted = self._show - len(self.first)
         if wanted > 0:
@@ -225,8 +234,8 @@ class Summary:
 
     @property
     def mean(self) -> FloatArray:
-        """Mean importances over all rows."""
-        values: FloatArray = self._values / self.n_rows
+        """Mean importances over all rows, by their weights."""
+        values: FloatArray = _mean(self._values, self._weight)
         return values
 
     @property
@@ -234,17 +243,28 @@ class Summary:
         """Mean impurity at the root; None for a measure without such an account."""
         if isinstance(self.result.baseline, float | None):
             return self.result.baseline
-        return self._baseline / self.n_rows
+        return float(_mean(self._baseline, self._weight))
 
     @property
     def mean_residual(self) -> float | None:
         """Mean impurity that is left; None for a measure without such an account."""
-        return None if self.result.baseline is None else self._residual / self.n_rows
+        return None if self.result.baseline is None else float(_mean(self._residual, self._weight))
+
+    def levels(self, quality: Quality | None) -> tuple[float, float] | None:
+        """Return how much there was and is left, on average; None if the measure has no levels.
+
+        Of an account these are the figures of `quality`, which no answer of these rows alone moves.
+        """
+        known = None
+        if self.result.measure == "loss" and quality is not None:
+            known = quality.levels(self.result.unit)
+        before, left = self.mean_baseline, self.mean_residual
+        return known or (None if before is None or left is None else (before, left))
 
     @property
     def whole(self) -> Whole:
         """All rows, for the report of a sample of them."""
-        from localmdi.report.write import Whole
+        from localmdi.report.sections import Whole
 
         return Whole(self.n_rows, self.mean, self.by_class)
 
@@ -279,6 +299,11 @@ class Summary:
         }
 
 
+def _mean(total: Any, weight: float) -> Any:
+    """Return a weighted mean; NaN of rows none of which has a value."""
+    return total / weight if weight > 0 else total * float("nan")
+
+
 def _check_sums(error: float, level: float) -> None:
     """Refuse importances that do not add up: some node of the model has absurd numbers."""
     if not error <= _MOST_ERROR * level:
@@ -289,7 +314,7 @@ def _check_sums(error: float, level: float) -> None:
         )
 
 
-def _join(columns: Sequence[AnyArray | None]) -> AnyArray | None:
+def _join(columns: Sequence[AnyArray | None]) -> Any:
     import numpy as np
 
     known = [column for column in columns if column is not None]

@@ -1,8 +1,8 @@
 """Honest values of a table: every row is explained by trees that have not seen it.
 
-A forest that is fitted here grows half of its trees on one half of the rows and half on the other;
-each half of the rows then tells what the splits of the other half's trees are worth. A model from a
-file tells itself which rows its trees have not seen, if it was fitted to this table with bootstrap.
+Of a table without a model two forests are fitted: each is grown on one of two folds, and explains
+the other. A model from a file tells itself which rows its trees have not seen, if it was fitted to
+this table with bootstrap.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localmdi._quality import Quality, quality_of
 from localmdi._text import count
 from localmdi.cli.explained import Explained
 from localmdi.cli.table_model import Predicted, add_direction, follow_paths, why_no_direction
@@ -22,43 +21,22 @@ from localmdi.cli.tables.training import fit_forest, target_like
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from localmdi._quality import Quality
     from localmdi.cli.commands.options import FitSettings, TableSettings
     from localmdi.cli.console import Console
     from localmdi.cli.table_model import TableModel
     from localmdi.cli.tables.open import TableFile
-    from localmdi.cli.tables.training import Target, TrainingData
+    from localmdi.cli.tables.training import TrainingData
     from localmdi.forest import Forest
+    from localmdi.honest.api import HonestMeasure
+    from localmdi.honest.folds import Fold
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import AnyArray, BoolArray, FloatArray, IntArray, Measure
+    from localmdi.typing import AnyArray, BoolArray, IntArray
 
-__all__ = ["FEWEST_ROWS", "HeldOutModel", "Trust", "fit_halves", "too_few", "use_out_of_bag"]
 
 # Of fewer rows, half of them held out, hardly a node below the root would get ten.
 FEWEST_ROWS = 40
-_MIN_ROWS = 10
 _BATCH_ROWS = 1 << 16
-
-
-class Part(NamedTuple):
-    """Trees, and rows with a target that some or all of them have not seen.
-
-    Parameters
-    ----------
-    model : fitted estimator or Forest
-        The trees.
-    X, y
-        The rows: what ``fit`` got, or rows that are held out.
-    rows : ndarray of int
-        Their numbers in the file.
-    held_out : bool
-        Whether no tree has seen them.
-    """
-
-    model: Any
-    X: Any
-    y: AnyArray
-    rows: IntArray
-    held_out: bool
 
 
 class Trust(NamedTuple):
@@ -107,6 +85,7 @@ class Trust(NamedTuple):
 
         Examples
         --------
+        >>> from localmdi._quality import Quality
         >>> Trust(quality=Quality({"r2": 0.5}, n_rows=40, unseen=True)).lines()[1]
         'Unseen rows are predicted with R² 0.500.'
         """
@@ -127,72 +106,79 @@ class HeldOutModel:
 
     Parameters
     ----------
-    parts : sequence of Part
-        Rows of different parts are different.
+    folds : sequence of Fold
+        Trees, and rows with a target that some or all of them have not seen.
     columns : ModelColumns
         The columns that the trees get.
     forest : Forest
-        Trees of the first part; their categories and criterion are those of all parts.
+        Trees of the first fold; their categories and criterion are those of all folds.
     read : callable
         What the trees get for an Arrow table with these columns.
     predict : callable or None
-        Predicts the rows of such a table with these numbers in the file, and says how sure of the
-        class it is.
-    measure : {"drop", "gain"}
+        Predicts the rows of such a table by all trees; None: no row is predicted.
+    measure : {"loss", "gain"}
         What a row's values are.
     jobs : int
         Number of threads.
-    quality : Quality or None
-        How well unseen rows are predicted.
     """
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        folds: Sequence[Fold],
         columns: ModelColumns,
         *,
         forest: Forest,
         read: Callable[[Any], Any],
-        predict: Callable[[Any, IntArray], Predicted] | None,
-        measure: Measure,
+        predict: Callable[[Any], Predicted] | None,
+        measure: HonestMeasure,
         jobs: int,
-        quality: Quality | None = None,
     ) -> None:
         import numpy as np
 
-        from localmdi.results import LocalImportance
+        from localmdi.honest.folds import explain_folds, rank_folds
 
         self.columns = columns
         self.forest = forest
-        self.n_trees = forest.n_trees * len(parts)
-        self.quality = quality
-        self._parts = parts
+        self.n_trees = forest.n_trees * len(folds)
+        self._folds = folds
+        self._rows = np.sort(np.concatenate([fold.rows for fold in folds]))
         self._read = read
-        self._predict = predict
-        self._measure: Measure = measure
+        self._measure = measure
         self._jobs = jobs
-        results = [self._explain(part) for part in parts]
-        rows = np.concatenate([part.rows for part in parts])
-        order = np.argsort(rows)
-        self._rows = rows[order]
-        self._known = LocalImportance.concat(results)[order]
-        self.is_complete = self._known.row_weight is None
-        self.importance = self._mean_gain()
+        account = explain_folds(folds, n_jobs=jobs)
+        self.quality = account.quality()
+        self._prediction = None if predict is None else account.prediction
+        self._predict = predict
+        # Of a number, its forecast is the prediction.
+        self._sure = None if forest.classes is None else (account.scores or {}).get("forecast")
+        known = account if measure == "loss" else explain_folds(folds, measure="gain", n_jobs=jobs)
+        self._known = self._adjusted(replace(known, prediction=None, scores=None))
+        found = rank_folds(folds, n_jobs=jobs)
+        names = self._known.feature_names
+        self.importance = replace(found, feature_names=names, n_trees=self.n_trees)
 
     def explain(self, frame: Any, rows: IntArray) -> Explained:
-        """Explain and predict rows, an Arrow table with the model's columns."""
+        """Explain and predict rows, an Arrow table with the model's columns.
+
+        What rows without a target tell is an expectation.
+        """
         import numpy as np
         import pyarrow as pa
 
         is_known = np.isin(rows, self._rows)
         result = self._known[np.searchsorted(self._rows, rows[is_known])]
         if not is_known.all():
-            other = self._explain_others(frame.filter(pa.array(~is_known)))
+            other = self._expect(frame.filter(pa.array(~is_known)))
             place = np.concatenate([np.flatnonzero(is_known), np.flatnonzero(~is_known)])
             result = type(other).concat([result, other])[np.argsort(place)]
-        result = replace(result, data=frame)
-        said = self._predict(frame, rows) if self._predict else Predicted()
-        return Explained(result, rows, said.prediction, sure=said.sure)
+        said = self._say(frame, rows, is_known=is_known)
+        return Explained(
+            replace(result, data=frame),
+            rows,
+            said.prediction,
+            sure=said.sure,
+            expected=~is_known if self._measure == "loss" else None,
+        )
 
     def with_direction(self, part: Explained) -> Explained:
         """Add which way each feature pushed the prediction, in trees that have not seen the row.
@@ -209,152 +195,114 @@ class HeldOutModel:
         """Say why it is not known which way features pushed the prediction; None if it is."""
         from localmdi.adapters import adapt
 
-        return why_no_direction(adapt(self._parts[0].model, values=True).forest, None)
+        return why_no_direction(adapt(self._folds[0].model, values=True).forest, None)
 
     def _follow(self, frame: Any, rows: IntArray) -> AnyArray:
         import numpy as np
 
-        member = np.stack([np.isin(rows, part.rows) for part in self._parts], axis=1)
+        member = np.stack([np.isin(rows, fold.rows) for fold in self._folds], axis=1)
         member |= ~member.any(axis=1, keepdims=True)
         weight = member / member.sum(axis=1, keepdims=True)
         X = self._read(frame)
-        moves = [follow_paths(part.model, X, jobs=self._jobs) for part in self._parts]
+        moves = [follow_paths(fold.model, X, jobs=self._jobs) for fold in self._folds]
         mean: AnyArray = np.einsum("ij,jikl->ikl", weight, np.stack(moves))
         return mean
 
-    def _explain(self, part: Part, at: Any = None) -> LocalImportance:
+    def _say(self, frame: Any, rows: IntArray, *, is_known: BoolArray) -> Predicted:
+        """Return the account's predictions, and for rows that it has none of those of all trees.
+
+        How sure these are of a row that every tree has seen is not known.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        from localmdi._validation import find_missing
+
+        if self._predict is None or self._prediction is None:
+            return Predicted()
+        place = np.searchsorted(self._rows, rows[is_known])
+        labels = self.forest.classes
+        said = np.empty(len(rows), dtype=np.float64 if labels is None else labels[0].dtype)
+        missing = np.ones(len(rows), dtype=bool)
+        own = self._prediction[place]
+        missing[is_known] = find_missing(own)
+        said[~missing] = own[~missing[is_known]]
+        sure = np.full(len(rows), np.nan)
+        if self._sure is not None:
+            sure[is_known] = self._sure[place]
+        if missing.any():
+            others = self._predict(frame.filter(pa.array(missing)))
+            said[missing] = others.prediction
+            if others.sure is not None:
+                sure[~is_known] = others.sure[~is_known[missing]]
+        return Predicted(said, None if self._sure is None else sure)
+
+    def _expect(self, frame: Any) -> LocalImportance:
+        """Explain rows whose target is not known: the mean over all trees."""
         import numpy as np
 
-        from localmdi._honest import honest_mdi
+        from localmdi.honest.folds import explain_folds
 
-        result = honest_mdi(
-            part.model,
-            part.X,
-            part.y,
-            at=at,
-            held_out=part.held_out,
-            measure=self._measure,
-            min_rows=_MIN_ROWS,
-            n_jobs=self._jobs,
+        result = explain_folds(
+            self._folds, at=self._read(frame), measure=self._measure, n_jobs=self._jobs
         )
-        baseline = result.baseline
-        if baseline is not None:
-            baseline = np.broadcast_to(baseline, len(result)).astype(np.float64)
+        weight = None if self._known.row_weight is None else np.ones(len(result))
+        return self._adjusted(replace(result, row_weight=weight, caveat=None))
+
+    def _adjusted(self, result: LocalImportance) -> LocalImportance:
+        """Return a result of one fold, or of all, under the names in the file."""
+        own = self.columns.by_name or self.columns.transformed
         return replace(
             result,
-            baseline=baseline,
-            feature_names=self._names(result.feature_names),
+            feature_names=result.feature_names if own else self.columns.names,
             n_trees=self.n_trees,
             data=None,
             row_labels=None,
             frame_type="pyarrow",
         )
 
-    def _explain_others(self, frame: Any) -> LocalImportance:
-        """Explain rows that no tree has seen: the mean over all trees."""
-        import numpy as np
 
-        X = self._read(frame)
-        results = [self._explain(part, at=X) for part in self._parts]
-        fields = ("values", "baseline", "residual") if self._measure == "drop" else ("values",)
-        means = {
-            field: np.mean([getattr(result, field) for result in results], axis=0)
-            for field in fields
-        }
-        return replace(results[0], **means)
-
-    def _mean_gain(self) -> GlobalImportance:
-        """Return the importances of the features: their gains, which are 0 on average for noise."""
-        import numpy as np
-
-        from localmdi._honest import honest_global_mdi
-
-        found = [
-            honest_global_mdi(
-                part.model,
-                part.X,
-                part.y,
-                held_out=part.held_out,
-                measure="gain",
-                min_rows=_MIN_ROWS,
-                n_jobs=self._jobs,
-            )
-            for part in self._parts
-        ]
-        share = np.array([len(part.rows) for part in self._parts]) / len(self._rows)
-        return replace(
-            found[0],
-            values=share @ np.stack([part.values for part in found]),
-            # What one half learned from the other and the reverse may be the same accident: errors
-            # are added as they are, not their squares.
-            standard_error=share @ np.stack([np.asarray(part.standard_error) for part in found]),
-            feature_names=self._names(found[0].feature_names),
-            n_trees=self.n_trees,
-        )
-
-    def _names(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of the features: those in the file where the model has none."""
-        own = self.columns.by_name or self.columns.transformed
-        return names if own else self.columns.names
-
-
-def fit_halves(
+def fit_folds(
     training: TrainingData,
     settings: FitSettings,
     *,
     console: Console,
-    measure: Measure,
+    measure: HonestMeasure,
     predict: bool,
 ) -> HeldOutModel:
-    """Return half of the trees grown on one half of the rows, and half on the other."""
+    """Return half of the trees grown on one of two folds, and half on the other."""
     import numpy as np
     import pyarrow as pa
 
+    from localmdi.honest.folds import Fold, assign_folds
+
     target, frame = training.target, training.frame
-    first = _choose_half(target, seed=settings.seed)
-    halves = (first, ~first)
-    # Two seeds, so that no tree of one half is the twin of one of the other.
-    seeds = (settings.seed, (settings.seed + 1) % 2**32)
-    fitted = [
-        fit_forest(
-            training, replace(settings, seed=seed), console=console, keep_forest=True, half=half
-        )
-        for half, seed in zip(halves, seeds, strict=True)
-    ]
-    parts = [
-        Part(
-            model.forest_,
-            frame.filter(pa.array(~half)),
-            target.values[~half],
-            training.rows[~half],
-            held_out=True,
-        )
-        for model, half in zip(fitted, halves, strict=True)
-    ]
+    of_row = assign_folds(target.values, 2, seed=settings.seed)
+    folds, fitted = [], []
+    for k in (0, 1):
+        held = of_row == k
+        # Two seeds, so that no tree of one fold is the twin of one of the other.
+        seeded = replace(settings, seed=(settings.seed + k) % 2**32)
+        model = fit_forest(training, seeded, console=console, keep_forest=True, half=~held)
+        fitted.append(model)
+        part = frame.filter(pa.array(held))
+        folds.append(Fold(model.forest_, part, target.values[held], training.rows[held]))
 
-    classes = None if target.task == "regression" else fitted[0].classes_
-
-    def expect(frame: Any, rows: IntArray) -> FloatArray:
-        """Return what trees that have not seen a row expect: shares of the classes, or a number."""
-        unseen = np.stack([~np.isin(rows, training.rows[half]) for half in halves], axis=1)
-        weight = unseen / unseen.sum(axis=1, keepdims=True)
-        expected = np.stack([_expected(model, frame) for model in fitted], axis=1)
-        mean: FloatArray = np.einsum("ij,ijk->ik", weight, expected)
-        return mean
+    def expect(frame: Any) -> Predicted:
+        if target.task == "regression":
+            mean = np.mean([model.predict(frame) for model in fitted], axis=0)
+            return Predicted.of(mean[:, None], None)
+        shares = np.mean([model.predict_proba(frame) for model in fitted], axis=0)
+        return Predicted.of(shares, fitted[0].classes_)
 
     return HeldOutModel(
-        parts,
+        folds,
         ModelColumns(tuple(frame.column_names), training.kinds),
-        forest=fitted[0].forest_,
+        forest=folds[0].model,
         read=lambda frame: frame,
-        predict=(lambda frame, rows: Predicted.of(expect(frame, rows), classes))
-        if predict
-        else None,
+        predict=expect if predict else None,
         measure=measure,
         jobs=settings.jobs,
-        quality=quality_of(
-            target.values, expect(frame, training.rows), classes=classes, unseen=True
-        ),
     )
 
 
@@ -363,78 +311,43 @@ def use_out_of_bag(
     table: TableFile,
     *,
     settings: TableSettings,
-    measure: Measure,
+    measure: HonestMeasure,
+    predict: bool,
     console: Console,
 ) -> HeldOutModel | None:
     """Return a model whose trees tell which rows of the table they have not seen.
 
     None, and a note that says why, if they do not: then only plain values are possible.
     """
-    from localmdi._honest import out_of_bag_values
     from localmdi.exceptions import LocalMDIError
 
-    part = _read_whole(model, table, settings=settings, console=console)
-    if part is None:
+    fold = _read_whole(model, table, settings=settings, console=console)
+    if fold is None:
         return None
     try:
-        expected = out_of_bag_values(part.model, part.X, y=part.y, n_jobs=settings.jobs)
-        honest = HeldOutModel(
-            [part],
+        return HeldOutModel(
+            [fold],
             model.columns,
             forest=model.forest,
             read=model.read,
-            predict=_predict_out_of_bag(model, part, expected=expected),
+            predict=model.predict if predict else None,
             measure=measure,
             jobs=settings.jobs,
-            quality=quality_of(part.y, expected, classes=_labels(model), unseen=True),
         )
     except (LocalMDIError, ValueError) as error:
         console.note(f"plain values, because honest ones are not possible: {error}")
         return None
-    if not honest.is_complete:
-        console.note("plain values, because rows that every tree has seen have no honest ones.")
-        return None
-    return honest
-
-
-def _labels(model: TableModel) -> AnyArray | None:
-    classes = model.forest.classes
-    return None if classes is None else classes[0]
-
-
-def _predict_out_of_bag(
-    model: TableModel, part: Part, *, expected: FloatArray
-) -> Callable[[Any, IntArray], Predicted]:
-    """Return a function that predicts a row by the trees that have not seen it."""
-    import numpy as np
-
-    known = Predicted.of(expected, _labels(model))
-
-    def predict(frame: Any, rows: IntArray) -> Predicted:
-        found = model.predict(frame).prediction
-        if found is None or known.prediction is None:
-            return Predicted()
-        place = np.searchsorted(part.rows, rows)
-        held = np.isin(rows, part.rows)
-        found = found.astype(np.result_type(found.dtype, known.prediction.dtype))
-        found[held] = known.prediction[place[held]]
-        if known.sure is None:
-            return Predicted(found)
-        sure = np.full(len(rows), np.nan)
-        sure[held] = known.sure[place[held]]
-        return Predicted(found, sure)
-
-    return predict
 
 
 def _read_whole(
     model: TableModel, table: TableFile, *, settings: TableSettings, console: Console
-) -> Part | None:
+) -> Fold | None:
     """Return all rows with a target; None, and a note, if they are too many or too few."""
     import numpy as np
     import pyarrow as pa
 
     from localmdi._validation import find_missing
+    from localmdi.honest.folds import Fold
 
     target, features = str(settings.target), list(model.columns.names)
     batches, n_rows = [], 0
@@ -458,7 +371,7 @@ def _read_whole(
         return None
     frame = convert_columns(whole.select(features), model.columns.kinds).filter(pa.array(known))
     labels = np.array(y[known].tolist())
-    return Part(model.model, model.read(frame), labels, np.flatnonzero(known), held_out=False)
+    return Fold(model.model, model.read(frame), labels, np.flatnonzero(known), held_out=False)
 
 
 def too_few(n_rows: int) -> str:
@@ -467,27 +380,3 @@ def too_few(n_rows: int) -> str:
         f"plain values: {count(n_rows, 'row')} with a target {'is' if n_rows == 1 else 'are'} too "
         f"few to hold some of them out; honest values need {FEWEST_ROWS}."
     )
-
-
-def _choose_half(target: Target, *, seed: int) -> BoolArray:
-    """Draw half of the rows, of every class half of its rows."""
-    import numpy as np
-
-    order = np.random.default_rng(seed).permutation(len(target.values))
-    if target.task == "classification":
-        _, code = np.unique(target.values.astype(str), return_inverse=True)
-        order = order[np.argsort(code[order], kind="stable")]
-    half = np.zeros(len(order), dtype=bool)
-    half[order[::2]] = True
-    return half
-
-
-def _expected(model: Any, frame: Any) -> FloatArray:
-    import numpy as np
-
-    shares: FloatArray
-    if hasattr(model, "predict_proba"):
-        shares = model.predict_proba(frame)
-    else:
-        shares = np.asarray(model.predict(frame))[:, None]
-    return shares

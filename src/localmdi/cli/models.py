@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray
 
-__all__ = ["load_model"]
 
 _FOREST = b"\x89LMDI"
 _ZIP = b"PK\x03\x04"

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["explain_on_spark"]
-
 _NOT_WITH_SPARK = {
     "target": "--target",
     "rows": "--rows",
+    "measure": "--measure",
     "report": "--report",
     "save_model": "--save-model",
 }

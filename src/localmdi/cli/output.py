@@ -20,20 +20,10 @@ if TYPE_CHECKING:
     from localmdi._quality import Quality
     from localmdi.cli.explained import Explained
     from localmdi.forest import Forest
-    from localmdi.report.write import Whole
+    from localmdi.report.sections import Whole
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import AnyArray
 
-__all__ = [
-    "REPORT_ROWS",
-    "check_outputs",
-    "extra_names",
-    "global_importance_of",
-    "open_writer",
-    "page_origin",
-    "write_page",
-    "write_table",
-]
 
 _ENDINGS = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 # Spreadsheet programs calculate a cell that begins so, some of them after blanks.
@@ -192,6 +182,7 @@ def write_page(
         prediction=None if part.prediction is None else part.prediction.tolist(),
         target=None if part.target is None else part.target.tolist(),
         sure=part.sure,
+        expected=part.expected,
         title=title,
         notes=tuple(notes),
         max_shape=(REPORT_ROWS, _REPORT_FEATURES),

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from localmdi.results import LocalImportance
 
-__all__ = ["load_result"]
 
 _CONTAINER = b"\x89LMDI"
 _PARQUET = b"PAR1"
@@ -71,8 +70,8 @@ def _load_parquet(path: Path) -> LocalImportance:
             n_trees=int(about.get("localmdi.trees", 0)),
             row_labels=rows,
             frame_type="pyarrow",
-            # The levels at the start and the end are not compared; without them a drop stays one.
-            measure="gain" if about["localmdi.measure"] == "gain" else "drop",
+            # The levels at the start and the end are not compared.
+            measure=about["localmdi.measure"],
             honest=about["localmdi.honest"] == "yes",
         )
     except (ArrowException, KeyError, IndexError, TypeError, ValueError, OSError) as error:

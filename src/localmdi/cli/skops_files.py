@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray
 
-__all__ = ["check_archive"]
 
 _SCHEMA = "schema.json"
 _MOST_FEATURES = 2**31 - 1

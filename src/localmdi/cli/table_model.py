@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Predicted", "TableModel", "add_direction", "follow_paths", "why_no_direction"]
 
 # Rows, features and classes whose moves are computed at a time.
 _BLOCK = 1 << 22

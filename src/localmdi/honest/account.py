@@ -14,7 +14,7 @@ import numpy as np
 
 from localmdi import _core
 from localmdi.exceptions import UnsupportedModelError
-from localmdi.honest.losses import Answers, divide, row_figures
+from localmdi.honest.losses import Answers, divide, predicted, row_figures
 from localmdi.importance.saabas import prediction_paths
 from localmdi.results import LocalImportance
 
@@ -191,6 +191,7 @@ def account_rows(
         unit=_UNITS[loss],
         measure="loss",
         honest=True,
+        prediction=predicted(ends.end, forest.classes, known=ends.known),
         scores={name: np.where(known, score, np.nan) for name, score in scores.items()},
         **fixed_fields(forest, unseen.rows),
     )

@@ -25,7 +25,50 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance
     from localmdi.typing import AnyArray, ArrayLike, IntArray, RowsLike
 
-__all__ = ["HonestFolds", "assign_folds", "honest_folds"]
+__all__ = [
+    "Fold",
+    "HonestFolds",
+    "assign_folds",
+    "explain_folds",
+    "honest_folds",
+    "rank_folds",
+]
+
+
+class Fold(NamedTuple):
+    """A model, and rows with their answers that it has not seen.
+
+    Parameters
+    ----------
+    model : fitted estimator or Forest
+        The model.
+    X, y
+        The rows.
+    rows : ndarray of int
+        Their numbers in the whole table.
+    groups : ndarray of int or None
+        Rows that belong together.
+    held_out : bool
+        Whether no tree has seen them. If not, they are what ``fit`` got, and each tree has seen
+        those in its bag.
+    """
+
+    model: Any
+    X: Any
+    y: AnyArray
+    rows: IntArray
+    groups: IntArray | None = None
+    held_out: bool = True
+
+    def given(self) -> dict[str, Any]:
+        """Return what `honest_mdi` gets."""
+        return {
+            "model": self.model,
+            "X": self.X,
+            "y": self.y,
+            "groups": self.groups,
+            "held_out": self.held_out,
+        }
 
 
 class HonestFolds(NamedTuple):
@@ -109,44 +152,75 @@ def honest_folds(
         )
     group = read_groups(groups, len(target))
     fold = assign_folds(target, int(n_folds), groups=group, time=time, seed=random_state)
-    parts, gains, models, rows = [], [], [], []
+    parts = []
     for k in range(int(n_folds)):
         inside, outside = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         fitted = clone(model).fit(_safe_indexing(X, outside), target[outside])
-        given: dict[str, Any] = {
-            "X": _safe_indexing(X, inside),
-            "y": target[inside],
-            "held_out": True,
-            "groups": None if group is None else group[inside],
-            "criterion": criterion,
-            "n_jobs": n_jobs,
-        }
-        parts.append(honest_mdi(fitted, **given, measure=measure))
-        gains.append(honest_global_mdi(fitted, **given))
-        models.append(fitted)
-        rows.append(inside)
-    if any(part.row_weight is not None for part in parts):
+        own = None if group is None else group[inside]
+        parts.append(Fold(fitted, _safe_indexing(X, inside), target[inside], inside, own))
+    return HonestFolds(
+        explain_folds(parts, measure=measure, criterion=criterion, n_jobs=n_jobs),
+        rank_folds(parts, criterion=criterion, n_jobs=n_jobs),
+        fold,
+        tuple(part.model for part in parts),
+    )
+
+
+def explain_folds(
+    folds: Sequence[Fold],
+    *,
+    at: RowsLike | None = None,
+    measure: Literal["gain", "loss"] = "loss",
+    criterion: str | None = None,
+    n_jobs: int | None = None,
+) -> LocalImportance:
+    """Explain the rows of all folds, in the order of their numbers.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+        Rows of different folds are different.
+    at : array, sparse matrix or data frame, or None
+        Other rows, whose answers are not known: the mean over the models of what is expected.
+    measure, criterion, n_jobs
+        As for `honest_mdi`.
+    """
+    results = [
+        honest_mdi(**part.given(), at=at, measure=measure, criterion=criterion, n_jobs=n_jobs)
+        for part in folds
+    ]
+    if at is not None:
+        levels = ("values", "baseline", "residual") if measure == "loss" else ("values",)
+        means = {name: np.mean([getattr(one, name) for one in results], axis=0) for name in levels}
+        return replace(results[0], **means)
+    if any(one.row_weight is not None for one in results):
         # Rows without a value weigh nothing; those of a fold where all have one weigh 1.
-        parts = [
-            part if part.row_weight is not None else replace(part, row_weight=np.ones(len(part)))
-            for part in parts
+        results = [
+            one if one.row_weight is not None else replace(one, row_weight=np.ones(len(one)))
+            for one in results
         ]
-    local = LocalImportance.concat(parts)[np.argsort(np.concatenate(rows))]
-    return HonestFolds(local, _mean_gain(gains, rows), fold, tuple(models))
+    order = np.argsort(np.concatenate([part.rows for part in folds]))
+    return LocalImportance.concat(results)[order]
 
 
-def _mean_gain(gains: Sequence[GlobalImportance], rows: Sequence[IntArray]) -> GlobalImportance:
-    """Return the mean over folds, with an error that is none too small.
+def rank_folds(
+    folds: Sequence[Fold], *, criterion: str | None = None, n_jobs: int | None = None
+) -> GlobalImportance:
+    """Return the mean gain over folds, with an error that is not too small.
 
     What the models of two folds learned may be the same accident: errors are added as they are, not
     their squares.
     """
-    share = np.array([len(part) for part in rows]) / sum(map(len, rows))
+    gains = [
+        honest_global_mdi(**part.given(), criterion=criterion, n_jobs=n_jobs) for part in folds
+    ]
+    n_rows = sum(len(part.rows) for part in folds)
+    share = np.array([len(part.rows) for part in folds]) / n_rows
     return replace(
         gains[0],
         values=share @ np.stack([part.values for part in gains]),
         standard_error=share @ np.stack([np.asarray(part.standard_error) for part in gains]),
-        weight=float(sum(map(len, rows))),
+        weight=float(n_rows),
     )
 
 

@@ -21,7 +21,7 @@ from scipy.special import log_softmax, softmax
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi.typing import AnyArray, FloatArray
+    from localmdi.typing import AnyArray, BoolArray, FloatArray
 
 __all__ = [
     "Answers",
@@ -29,6 +29,7 @@ __all__ = [
     "chances",
     "divide",
     "divide_scores",
+    "predicted",
     "row_figures",
     "score_figures",
 ]
@@ -131,7 +132,8 @@ def _quadratic(answers: Answers, start: FloatArray, *, end: FloatArray) -> Divis
 def _squared(answers: Answers, said: FloatArray) -> FloatArray:
     """Return the (expected) squared distance of what is said from what is true, over columns."""
     if not answers.of_classes:
-        return ((answers.chance - said) ** 2).sum(axis=1) + answers.noise
+        squares: FloatArray = ((answers.chance - said) ** 2).sum(axis=1)
+        return squares + answers.noise
     # The chances of a target's classes sum to 1, and so do their squares where one is certain.
     whole = len(answers.starts) - 1
     rest = (said * (said - 2.0 * answers.chance)).sum(axis=1)
@@ -148,13 +150,15 @@ def _log(answers: Answers, start: FloatArray, *, end: FloatArray, n_trees: Float
         parts = [chance[:, a:b].argmax(axis=1) + a for a, b in pairwise(starts)]
         columns = np.stack(parts, axis=1)
     true, f0, fx = (np.take_along_axis(part, columns, axis=1) for part in (chance, start, end))
-    with np.errstate(divide="ignore"):  # the share of rows that no tree tells about is 0
+    with np.errstate(divide="ignore"):  # of no tree the share is 0
         share = (1.0 / (1.0 + _PRIOR_TREES / n_trees))[:, None]
     weight, slope = _slopes_of_log2(f0, fx - f0, share=share)
+    # A class that no tree knows, and that is not expected either, surprises nobody.
+    weight, slope = (np.where(true == 0.0, 0.0, part * true) for part in (weight, slope))
     return Division(
         columns.astype(np.int32),
-        weight * true / n_targets,
-        slope * true / n_targets,
+        weight / n_targets,
+        slope / n_targets,
         _bits(true, f0) / n_targets,
         _bits(true, f0 + share * (fx - f0)) / n_targets,
     )
@@ -266,7 +270,9 @@ def row_figures(
     """Return the figures of every row whose means say how well rows are predicted.
 
     Each is followed by that of saying the same for all rows: the most frequent class, the
-    frequencies of the classes, or the mean, which are `prior`. Of several targets the mean.
+    frequencies of the classes, or the mean, which are `prior`. Of several targets the mean; of one
+    also "forecast", the share of the predicted class or the predicted number, and "outcome",
+    whether that was right or the true number.
 
     Examples
     --------
@@ -282,11 +288,16 @@ def row_figures(
     brier_frequencies [0.5]
     log_loss [0.32]
     log_loss_frequencies [1.]
+    forecast [0.8]
+    outcome [1.]
     """
     same = np.tile(prior, (len(end), 1))
     squares = _quadratic(answers, same, end=end)
     if not answers.of_classes:
-        return {"squared_error": squares.after, "squared_error_of_mean": squares.before}
+        figures = {"squared_error": squares.after, "squared_error_of_mean": squares.before}
+        if end.shape[1] > 1:
+            return figures
+        return figures | {"forecast": end[:, 0], "outcome": answers.chance[:, 0]}
     n_targets = len(answers.starts) - 1
     right, most = (
         np.mean(
@@ -298,7 +309,7 @@ def row_figures(
         )
         for said in (end, same)
     )
-    return {
+    figures = {
         "accuracy": right,
         "most_frequent": most,
         "brier": squares.after,
@@ -306,3 +317,29 @@ def row_figures(
         "log_loss": _log(answers, start, end=end, n_trees=n_trees).after,
         "log_loss_frequencies": _bits(answers.chance, same) / n_targets,
     }
+    if n_targets > 1:
+        return figures
+    return figures | {"forecast": end.max(axis=1), "outcome": right}
+
+
+def predicted(
+    end: FloatArray, classes: Sequence[AnyArray] | None, *, known: BoolArray
+) -> AnyArray | None:
+    """Return the predicted classes, or the numbers, of one target; None of several.
+
+    Rows that no tree predicts have None, or NaN.
+
+    Examples
+    --------
+    >>> predicted(np.array([[0.2, 0.8]]), [np.array(["no", "yes"])], known=np.array([True]))
+    array(['yes'], dtype='<U3')
+    """
+    if classes is None:
+        return end[:, 0] if end.shape[1] == 1 else None
+    if len(classes) > 1:
+        return None
+    found: AnyArray = classes[0][np.nan_to_num(end).argmax(axis=1)]
+    if not known.all():
+        found = found.astype(object)
+        found[~known] = None
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.honest.account import fixed_fields
-from localmdi.honest.losses import Answers, chances, divide_scores, score_figures
+from localmdi.honest.losses import Answers, chances, divide_scores, predicted, score_figures
 from localmdi.importance.saabas import prediction_paths
 from localmdi.results import LocalImportance
 
@@ -64,6 +64,9 @@ def account_scores(
         unit="variance" if classes is None else "bits",
         measure="loss",
         honest=True,
+        prediction=predicted(
+            end if classes is None else chances(end), classes, known=np.ones(n_rows, dtype=bool)
+        ),
         scores=score_figures(answers, prior, end=end),
         **fields | {"feature_names": (*fields["feature_names"], _INTERCEPT)},
     )

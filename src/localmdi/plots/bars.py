@@ -253,7 +253,8 @@ class WaterfallDisplay(Display):
     the left, in teal, removed uncertainty; a step to the right, in orange, raised it, and its
     value is negative. Measures without a baseline have
     no levels to lead from one to the other: their values are drawn as bars that start at zero.
-    Honest results end with what is really left: what rows show that the trees have not seen.
+    An account leads from how surprising the row's answer is when nothing is known to how surprising
+    it still is to the forest; a step to the right made the forest worse.
     Usually made by `from_result`.
 
     Parameters
@@ -462,7 +463,7 @@ class WaterfallDisplay(Display):
             )
         if self.baseline is None:
             return [self._label(), *notes]
-        return [style.plain(unit_of(self.unit, self.measure).label), *notes]
+        return [style.plain(unit_of(self.unit).label(self.measure)), *notes]
 
     def _bars(self) -> tuple[FloatArray, FloatArray, list[str]]:
         """Return where every bar starts and ends, from top to bottom, and its colour."""
@@ -502,9 +503,10 @@ class WaterfallDisplay(Display):
         steps = [labels[i] + ends[i] for i in self.order]
         if self.baseline is None:
             return steps
-        end = "really left" if self.honest else "left at the leaves"
-        start = "before" if self.measure == "loss" else "at the root"
-        return [f"{unit_of(self.unit, self.measure).quantity} {start}", *steps, end]
+        quantity = unit_of(self.unit).quantity_of(self.measure)
+        if self.measure == "loss":
+            return [f"{quantity} when nothing is known", *steps, "left to the forest"]
+        return [f"{quantity} at the root", *steps, "left at the leaves"]
 
 
 def _rest(values: FloatArray, shown: IntArray, *, change: float | None) -> dict[str, float]:
@@ -549,9 +551,9 @@ def _story(
     title = row_title(result, row)
     if baseline is None or change is None:
         return title
-    unit = unit_of(result.unit, result.measure)
+    unit = unit_of(result.unit)
     start = with_unit(number_text(baseline, 3), unit.symbol)
-    start += "" if unit.symbol else f" {unit.quantity}"
+    start += "" if unit.symbol else f" {unit.quantity_of(result.measure)}"
     if change < 0:
         return style.plain(f"{title}: {number_text(-change, 3)} added to {start}")
     return style.plain(f"{title}: {number_text(change, 3)} of {start} removed")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from localmdi._quality import Quality
     from localmdi.typing import BoolArray, FloatArray
 
-__all__ = ["bar_chart", "beeswarm_chart", "dependence_chart", "forecast_picture"]
 
 _COLOURS = ("card", "ink", "muted", "line", "removed", "raised", "low", "high", "none")
 _STEP = 26

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.results import Comparison
 
-__all__ = ["compose_comparison"]
 
 _TITLE = "Do two explanations tell the same story?"
 _LISTED_FEATURES = 30

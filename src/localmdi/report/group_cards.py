@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from localmdi.results.subgroups import Subgroup, Subgroups
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["ColumnTable", "SegmentTable", "column_table", "segment_table"]
 
 # Of more rows than this, those that the page shows are enough to find the segments.
 _MOST_ROWS = 5000

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = [
-    "MAX_TEXT",
-    "FittedColumns",
-    "encode_column",
-    "encode_errors",
-    "encode_values",
-    "fit_columns",
-    "pack",
-    "read_column",
-    "value_text",
-]
 
 MAX_TEXT = 80
 

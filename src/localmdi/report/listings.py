@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from localmdi._criteria import unit_of
 from localmdi._text import cell_number, clean, count, cut, number_text, with_unit
@@ -25,24 +27,6 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance, PairImportance
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = [
-    "BarCell",
-    "ClassTable",
-    "NegativeLine",
-    "NegativeValues",
-    "PairTable",
-    "UncertainLine",
-    "UncertainRows",
-    "bar_cells",
-    "cell_text",
-    "class_table",
-    "find_negative",
-    "find_uncertain",
-    "negative_lines",
-    "pair_table",
-    "rows_by_class",
-    "uncertain_lines",
-]
 
 # Differences below this share of the largest value are rounding.
 _ROUNDING = 1e-9
@@ -94,8 +78,9 @@ def find_negative(result: LocalImportance, k: int) -> NegativeValues:
     if not isinstance(lowest, np.ndarray):
         lowest = lowest.toarray().ravel()
     lowest = np.nan_to_num(lowest)
-    largest = abs(result.values).max()
-    negative = np.flatnonzero(lowest < -_ROUNDING * np.nan_to_num(largest))
+    numbers = result.values.data if issparse(result.values) else result.values
+    largest = np.abs(np.nan_to_num(numbers)).max(initial=0.0)
+    negative = np.flatnonzero(lowest < -_ROUNDING * largest)
     rows = negative[np.argsort(lowest[negative], kind="stable")][:k]
     features = np.array([_argmin(result.values[[row]]) for row in rows], dtype=np.int64)
     return NegativeValues(rows, features, lowest[rows], n_rows=len(negative))
@@ -164,7 +149,7 @@ def find_uncertain(result: LocalImportance, sure: FloatArray | None, *, k: int) 
     """
     left = None if result.residual is None else np.nan_to_num(result.residual)
     if left is not None and result.baseline is not None:
-        start = float(np.nanmax(np.abs(result.baseline), initial=0.0))
+        start = float(np.abs(np.nan_to_num(result.baseline)).max(initial=0.0))
         if left.max(initial=0.0) > _SOMETHING * start:
             rows = np.argsort(-left, kind="stable")[:k]
             return UncertainRows(rows, left[rows], by_forecast=False)
@@ -211,7 +196,7 @@ def _raisers(result: LocalImportance, row: int) -> str:
         return ""
     values = dense(result.values[[row]])[0]
     lowest = np.argsort(np.nan_to_num(values), kind="stable")[:_RAISERS]
-    size = float(np.nanmax(np.abs(values), initial=0.0))
+    size = float(np.abs(np.nan_to_num(values)).max(initial=0.0))
     # A twentieth of the largest value is the least that a reader would call a reason.
     lowest = lowest[np.nan_to_num(values[lowest]) < -0.05 * size]
     cells = own_values(result, np.array([row]), columns=lowest)
@@ -305,9 +290,9 @@ def rows_by_class(
     is_text = all(isinstance(label, str) for label in members)
     if not 2 <= len(members) <= _MOST_CLASSES or not (is_text or result.unit in ("bits", "gini")):
         return None
+    bare = replace(result, data=None)
     return {
-        label: (len(rows), np.asarray(result.values[rows].mean(axis=0)).ravel())
-        for label, rows in members.items()
+        label: (len(rows), bare[np.array(rows)].mean().values) for label, rows in members.items()
     }
 
 

@@ -17,6 +17,7 @@ from localmdi._criteria import unit_of
 from localmdi._text import clean, count
 from localmdi.report.charts import bar_chart, beeswarm_chart, dependence_chart, forecast_picture
 from localmdi.report.group_cards import column_table, segment_table
+from localmdi.report.json_columns import pack
 from localmdi.report.listings import (
     class_table,
     find_negative,
@@ -46,9 +47,8 @@ if TYPE_CHECKING:
     from localmdi.report.listings import ClassTable
     from localmdi.report.write import Request
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import IntArray, Measure
+    from localmdi.typing import IntArray
 
-__all__ = ["as_json", "compose", "render", "render_static"]
 
 _TITLE = "What each feature told, row by row"
 _CHARTED = 20
@@ -89,7 +89,13 @@ def compose(request: Request) -> str:
     segments = segment_table(result, rows, features=features)
     beside = {
         "sure": None if request.sure is None else pack_floats(request.sure[rows]),
-        "classes": classes and {"labels": classes.labels, "values": classes.values},
+        "classes": classes
+        and {
+            "labels": classes.labels,
+            "values": classes.values,
+            "measures": [_axis_title(shown), _value_label(result)],
+        },
+        "expected": None if request.expected is None else pack(request.expected[rows].astype("u1")),
         "pairs": pairs and pairs.content,
         "segments": segments and segments.content,
     }
@@ -113,7 +119,15 @@ def compose(request: Request) -> str:
         "is_sample": len(result) < whole.n_rows,
         "additivity": check_additivity(result, overall, whole=whole),
     }
-    charts = _charts(result, shown, features=features[:_CHARTED], names=data.content["names"])
+    # Bars of one class and those of all may be of two measures: a line above them says which.
+    mixed = classes is not None and shown.measure != result.measure
+    charts = _charts(
+        result,
+        shown,
+        features=features[:_CHARTED],
+        names=data.content["names"],
+        bar_title=clean(unit_of(result.unit).symbol) if mixed else _axis_title(shown),
+    )
     return render(content, charts=charts, rows=data.content)
 
 
@@ -143,11 +157,13 @@ def _importance_content(
     lines = importance_lines(result, shown, features=features)
     return {
         "symbol": clean(unit.symbol),
-        "quantity": unit.quantity,
+        "quantity": unit.quantity_of(result.measure),
+        "is_loss": result.measure == "loss",
+        "value_label": _value_label(result),
         "has_levels": result.baseline is not None,
         "of_classes": result.unit in ("bits", "gini"),
-        "facts": facts(result, n_rows),
-        "reading": how_to_read(result),
+        "facts": facts(result, n_rows, quality=request.quality),
+        "reading": how_to_read(result, request.quality),
         "importances": lines,
         "has_errors": any(line.error for line in lines),
         "has_noise": any(line.is_noise for line in lines),
@@ -171,23 +187,31 @@ def _by_class(request: Request, whole: Whole, *, features: IntArray) -> ClassTab
 
 
 def _charts(
-    result: LocalImportance, shown: GlobalImportance, *, features: IntArray, names: list[str]
+    result: LocalImportance,
+    shown: GlobalImportance,
+    *,
+    features: IntArray,
+    names: list[str],
+    bar_title: str,
 ) -> dict[str, Any]:
-    measure: Measure = "gain" if result.baseline is None else "drop"
     errors = None if shown.standard_error is None else shown.standard_error[features]
-    value_label = clean(unit_of(result.unit).value_label(measure, honest=result.honest))
+    value_label = _value_label(result)
     return {
         "bar": bar_chart(
             names[:_CHARTED],
             shown.values[features],
             errors=errors,
             noise=find_noise(shown)[features],
-            title=_axis_title(shown),
+            title=bar_title,
         ),
         "beeswarm": beeswarm_chart(names[:_CHARTED], title=value_label),
         "numbers": dependence_chart(title=value_label, is_text=False),
         "texts": dependence_chart(title=value_label, is_text=True),
     }
+
+
+def _value_label(result: LocalImportance) -> str:
+    return clean(unit_of(result.unit).value_label(result.measure, honest=result.honest))
 
 
 def _axis_title(shown: GlobalImportance) -> str:

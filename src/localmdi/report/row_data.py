@@ -27,17 +27,6 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = [
-    "RowData",
-    "collect_rows",
-    "list_items",
-    "own_values",
-    "pack_floats",
-    "row_labels",
-    "row_numbers",
-    "sample_rows",
-    "short_names",
-]
 
 _NAME_LIMIT = 120
 _SEED = 0
@@ -131,8 +120,8 @@ def collect_rows(
     hidden = result.values[rows].sum(axis=1) - values.sum(axis=1)
     content = {
         "symbol": clean(unit.symbol),
-        "quantity": unit.quantity,
-        "honest": result.honest,
+        "quantity": unit.quantity_of(result.measure),
+        "measure": result.measure,
         "names": short_names(result, features),
         "position": pack(row_numbers(result, rows).astype(np.uint32)),
         "label": next(shown),

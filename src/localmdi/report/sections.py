@@ -7,7 +7,9 @@ no baseline and no residual; their sections say so instead of naming levels.
 
 from __future__ import annotations
 
+import math
 import platform
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,22 +28,6 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "Check",
-    "Figure",
-    "ImportanceLine",
-    "Whole",
-    "check_additivity",
-    "facts",
-    "find_noise",
-    "how_to_read",
-    "importance_lines",
-    "origin",
-    "quality_figures",
-    "quality_source",
-    "suspicious_columns",
-    "versions_used",
-]
 
 _PROGRAM = __name__.partition(".")[0]
 # Differences below this share of the numbers compared are rounding.
@@ -73,10 +59,13 @@ class Whole(NamedTuple):
         return cls(len(result), result.mean().values)
 
 
-def facts(result: LocalImportance, n_rows: int | None = None) -> list[tuple[str, str]]:
+def facts(
+    result: LocalImportance, n_rows: int | None = None, *, quality: Quality | None = None
+) -> list[tuple[str, str]]:
     """Return what was explained, as pairs of a label and a number.
 
-    `n_rows` is the number of all explained rows, of which the result may be a sample.
+    `n_rows` is the number of all explained rows, of which the result may be a sample, and `quality`
+    that of their predictions.
     """
     number, rows = count(len(result) if n_rows is None else n_rows, "row").split(" ")
     n_features, features = count(result.shape[1], "feature").split(" ")
@@ -86,23 +75,40 @@ def facts(result: LocalImportance, n_rows: int | None = None) -> list[tuple[str,
         (features, n_features),
         (trees, n_trees if result.n_trees else "∞"),
     ]
-    if result.baseline is not None and result.residual is not None:
-        # Rows that every tree has seen have no honest value.
-        start, left = np.nanmean(result.baseline), np.nanmean(result.residual)
-        where = "really left, on average" if result.honest else "left at the end, on average"
-        root = f"{unit_of(result.unit).quantity} at the start"
+    levels = mean_levels(result, quality)
+    if levels is not None:
+        start, left = levels
+        quantity = unit_of(result.unit).quantity_of(result.measure)
+        root, where = f"{quantity} at the start", "left at the end, on average"
+        if result.measure == "loss":
+            root, where = f"{quantity} when nothing is known, on average", "left to the forest"
         if result.unit == "variance" and start > 0:
             # In the unit of the target, and as a share, which needs none.
             root += f" (standard deviation {number_text(float(np.sqrt(start)), 3)})"
             where += f" ({max(0.0, 1 - left / start):.0%} removed)"
-        found += [
-            (root, _amount(float(start), result.unit)),
-            (where, _amount(float(left), result.unit)),
-        ]
+        found += [(root, _amount(start, result.unit)), (where, _amount(left, result.unit))]
     return found
 
 
-def how_to_read(result: LocalImportance) -> tuple[str, ...]:
+def mean_levels(result: LocalImportance, quality: Quality | None) -> tuple[float, float] | None:
+    """Return how much there was and is left, on average; None of values without levels.
+
+    Of an account these are figures of the predictions' quality.
+    """
+    if result.baseline is None or result.residual is None:
+        return None
+    known = quality.levels(result.unit) if result.measure == "loss" and quality else None
+    if known is not None:
+        return known
+    before = np.broadcast_to(result.baseline, len(result))
+    # Rows that every tree has seen have no honest value.
+    has = np.isfinite(before) & np.isfinite(result.residual)
+    if not has.any():
+        return math.nan, math.nan
+    return float(before[has].mean()), float(result.residual[has].mean())
+
+
+def how_to_read(result: LocalImportance, quality: Quality | None = None) -> tuple[str, ...]:
     """Return four sentences on how to read the values, for people without a glossary.
 
     Examples
@@ -120,14 +126,14 @@ def how_to_read(result: LocalImportance) -> tuple[str, ...]:
     These values are plain: they say what the model knows about the rows that it learned from.
     About new rows it knows less, and features that say nothing get a share too.
     """
-    return (*_what_values_are(result), _HONEST if result.honest else _PLAIN)
+    read = _how_to_read_loss if result.measure == "loss" else _what_values_are
+    honest = _HONEST.format(_NOISE_COSTS if result.measure == "loss" else _NOISE_IS_ZERO)
+    return (*read(result, mean_levels(result, quality)), honest if result.honest else _PLAIN)
 
 
-_HONEST = (
-    "These values are honest: they are measured on rows that the trees have not seen. Features "
-    "that say nothing are at zero within error, and what is left is what the trees do not know "
-    "about new rows."
-)
+_HONEST = "These values are honest: they are measured on rows that the trees have not seen. {}"
+_NOISE_IS_ZERO = "Features that say nothing are at zero within error."
+_NOISE_COSTS = "Features that say nothing make the forest a little worse, on average."
 _PLAIN = (
     "These values are plain: they say what the model knows about the rows that it learned from. "
     "About new rows it knows less, and features that say nothing get a share too."
@@ -141,11 +147,38 @@ _MEANINGS = {
     "poisson": ", as Poisson deviance: how badly expected counts fit the true ones",
     "loss": ", as training loss: what the model was trained to make small",
 }
+# The same of the account.
+_SURPRISES = {
+    "bits": "the surprise about a row's answer a feature took away, in bits: an answer that has "
+    "even chances surprises by 1 bit",
+    "gini": "the Brier score of a row a feature took away: how far the stated chances are from the "
+    "row's answer, squared",
+    "variance": "the squared error of a row's prediction a feature took away, in squares of the "
+    "target's unit",
+}
 
 
-def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
+def _how_to_read_loss(
+    result: LocalImportance, levels: tuple[float, float] | None
+) -> tuple[str, ...]:
+    quantity = unit_of(result.unit).quantity_of("loss")
+    start, left = (_amount(level, result.unit) for level in levels or (math.nan, math.nan))
+    verb = "are" if left.endswith("bits") else "is"
+    known = f"the {quantity} of a row a feature took away"
+    return (
+        f"A value says how much of {_SURPRISES.get(result.unit, known)}.",
+        f"On average the {quantity} is {start} when nothing is known but what is true of all rows "
+        f"together. To the forest, which has not seen the row, {left} {verb} left.",
+        "Below zero a feature made the forest worse: it pointed away from this row's answer. Added "
+        "up, the values of a row lead from the start to what is left.",
+    )
+
+
+def _what_values_are(
+    result: LocalImportance, levels: tuple[float, float] | None
+) -> tuple[str, ...]:
     unit = unit_of(result.unit)
-    if result.baseline is None or result.residual is None:
+    if levels is None:
         measured = f", in {clean(unit.symbol)}" if unit.symbol else f", as {unit.quantity}"
         return (
             f"A value is the gain of a feature for one row{measured}: how much the feature "
@@ -154,8 +187,7 @@ def _what_values_are(result: LocalImportance) -> tuple[str, ...]:
             "is left at the end.",
             "The larger a value, the more the feature told about the target of this row.",
         )
-    start = _amount(float(np.nanmean(result.baseline)), result.unit)
-    left = _amount(float(np.nanmean(result.residual)), result.unit)
+    start, left = (_amount(level, result.unit) for level in levels)
     verb = "are" if left.endswith("bits") else "is"
     return (
         f"A value says how much a feature told about the target of one row"
@@ -253,6 +285,15 @@ def quality_figures(quality: Quality) -> list[Figure]:
                 f"always the most frequent class: {_percent(figures['most_frequent'])}",
             )
         ]
+        if "log_loss" in figures:
+            found.append(
+                Figure(
+                    f"{figures['log_loss']:.3f} bits",
+                    "log loss: how surprising the answers are to the model",
+                    "0 is perfect; always stating how frequent each class is: "
+                    f"{figures['log_loss_frequencies']:.3f}",
+                )
+            )
         if "brier" in figures:
             found.append(
                 Figure(
@@ -292,7 +333,8 @@ def quality_source(quality: Quality) -> str:
 
 def origin(result: LocalImportance, given: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what is needed to make the page again: what the caller knows, and versions."""
-    kind = f"{'honest' if result.honest else 'plain'} {result.measure}s"
+    what = "accounts" if result.measure == "loss" else f"{result.measure}s"
+    kind = f"{'honest' if result.honest else 'plain'} {what}"
     trees = count(result.n_trees, "tree") if result.n_trees else "infinitely many trees"
     unit = unit_of(result.unit)
     values = f"{kind} of {trees}, in {clean(unit.symbol or unit.quantity)}"
@@ -343,11 +385,15 @@ def check_additivity(
 def _check_rows(result: LocalImportance) -> Check:
     if result.baseline is None or result.residual is None:
         return Check(None, "The values are gains, which do not add up to a total per row.")
-    gap = result.additivity_error()
+    known = np.flatnonzero(np.isfinite(result.residual))
+    if not len(known):
+        return Check(None, "No row has honest values: every tree has seen all of them.")
+    part = replace(result, data=None)[known]
+    gap = part.additivity_error()
     if np.isnan(gap):
         return Check(False, "The sums of rows cannot be checked: some values are not numbers.")
-    size = max(float(np.abs(result.baseline).max()), float(np.abs(result.residual).max()))
-    measured = f"Largest difference over {count(len(result), 'row')}: {_gap(gap, result.unit)}."
+    size = max(float(np.abs(np.asarray(level)).max()) for level in (part.baseline, part.residual))
+    measured = f"Largest difference over {count(len(known), 'row')}: {_gap(gap, result.unit)}."
     if gap <= _ROUNDING * size:
         return Check(True, f"Each row's values add up to the start minus what is left. {measured}")
     return Check(
@@ -366,11 +412,12 @@ def _check_mean(
             "No global importance was given to compare with; the bars above are the mean over the "
             "rows.",
         )
-    if result.honest and result.measure != overall.measure:
+    if result.measure != overall.measure:
+        quantity = unit_of(result.unit).quantity_of(result.measure)
         return Check(
             None,
-            "The bars above are gains, which noise leaves at zero; the values of rows are drops, "
-            "which add up from the start to the end. The two are not the same number.",
+            f"The bars above are gains, which find features; the values of rows divide the "
+            f"{quantity} that the forest took away. The two are not the same number.",
         )
     expected = overall.values
     gap = float(np.abs(mean - expected).max(initial=0.0))

@@ -19,7 +19,6 @@ from localmdi._validation import is_missing
 from localmdi.report.comparison_page import compose_comparison
 from localmdi.report.page import compose
 from localmdi.report.row_data import list_items
-from localmdi.report.sections import Whole
 from localmdi.results import (
     ClassImportance,
     Comparison,
@@ -31,9 +30,9 @@ from localmdi.results import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from localmdi.typing import ArrayLike, FloatArray
+    from localmdi.report.sections import Whole
+    from localmdi.typing import ArrayLike, BoolArray, FloatArray
 
-__all__ = ["Request", "Whole", "write_comparison", "write_page", "write_report"]
 
 _LIBRARIES = ("jinja2", "altair", "vl_convert")
 
@@ -153,7 +152,8 @@ class Request:
 
     The first fields are those of `write_report`. The command line knows more: `sure` is the share
     of the predicted class in each row, `whole` describes all rows if the result is a sample,
-    `quality` judges the predictions of all of them, and `origin` says how to make the page again.
+    `quality` judges the predictions of all of them, `expected` says of which rows the answer is not
+    known, and `origin` how to make the page again.
     """
 
     result: LocalImportance
@@ -168,6 +168,7 @@ class Request:
     sure: FloatArray | None = None
     whole: Whole | None = None
     quality: Quality | None = None
+    expected: BoolArray | None = None
     origin: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -232,6 +233,10 @@ def _check_request(request: Request) -> Request:
         known["quality"] = _judge(result, prediction=known["prediction"], target=target)
     if request.quality is not None:
         known["quality"] = request.quality
+    elif result.scores is not None:
+        known["quality"] = result.quality()
+        if request.prediction is None and known["quality"].of_classes:
+            known.setdefault("sure", result.scores.get("forecast"))
     return replace(
         request,
         **known,

@@ -118,7 +118,8 @@ class LocalImportance(Plotted):
         Which way, and how far, each feature moved the share of the predicted class or the
         predicted number, where that was asked for.
     prediction : ndarray of shape (n_rows,), or None
-        What is predicted for each row, where the direction was asked for.
+        What is predicted for each row: of measure="loss" by the trees that have not seen it, of
+        others where the direction was asked for.
     groups : dict of str to tuple of str, or None
         Column of X → the features that the model's Pipeline made of it alone, for
         ``group("auto")``.

@@ -36,7 +36,8 @@ class UncertainRows:
     positions : ndarray of int64, shape (k,)
         Where the rows stand in the result.
     residual, baseline : ndarray of float64, shape (k,)
-        What is left at the leaf, and what there was at the root.
+        What is left, and what there was before: of an account how surprising the row's answer
+        still is to the forest, and how surprising it is when nothing is known.
     feature : ndarray of object, shape (k,)
         The feature with the lowest value: it raised the uncertainty most, or removed least.
     value : ndarray of float64, shape (k,)
@@ -144,7 +145,7 @@ class UncertainRow:
     label : object
         Its label, or else its position.
     residual, baseline : float
-        What is left at the leaf, and what there was at the root.
+        What is left, and what there was before.
     rank : float
         Share of the rows about which less is left.
     values, usual : ndarray of float64, shape (n_features,)
@@ -169,7 +170,7 @@ class UncertainRow:
     >>> model = RandomForestClassifier(50, criterion="entropy", random_state=0).fit(X, y)
     >>> result = lm.honest_mdi(model, X, y, measure="loss")
     >>> result.explain_uncertainty(int(result.most_uncertain(1).positions[0]), n_neighbours=2)
-    Row 77: 6.97 of 1.61 bits left, more than in 99 % of the rows
+    Row 77: 6.97 bits left (1.61 before), more than in 99 % of the rows
       petal width (cm) = 1.7 raised it by 4.07 bits
       petal length (cm) = 5 raised it by 0.773 bits
       sepal width (cm) = 3 raised it by 0.53 bits
@@ -367,8 +368,7 @@ def _known_residual(result: LocalImportance) -> FloatArray:
     if residual is None:
         raise ValueError(
             "uncertain rows are those with the largest residual, and this result has none: values "
-            f"of measure {result.measure!r} add up to no fixed total. Use measure='drop', or "
-            "measure='loss' of honest_mdi."
+            f"of measure {result.measure!r} add up to no fixed total. Use measure='loss'."
         )
     if not (np.isfinite(residual).any() and all(result.shape)):
         raise ValueError(
@@ -393,7 +393,10 @@ def _label(result: LocalImportance, position: int) -> Any:
 
 
 def _left(residual: float, baseline: float, *, symbol: str) -> str:
-    return f"{number_text(residual, 3)} of {with_unit(number_text(baseline, 3), symbol)} left"
+    before, left = (number_text(level, 3) for level in (baseline, residual))
+    if residual > baseline:
+        return f"{with_unit(left, symbol)} left ({before} before)"
+    return f"{left} of {with_unit(before, symbol)} left"
 
 
 def _neighbours(

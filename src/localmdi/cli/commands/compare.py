@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from localmdi.results import Comparison, LocalImportance
 
-__all__ = ["command", "run"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(CommonSettings):

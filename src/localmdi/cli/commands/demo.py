@@ -18,7 +18,7 @@ from localmdi.cli.console import (
     show_total,
 )
 from localmdi.cli.explained import Summary
-from localmdi.cli.held_out import Trust, fit_halves
+from localmdi.cli.held_out import Trust, fit_folds
 from localmdi.cli.output import check_outputs, write_page
 from localmdi.cli.tables.kinds import Kind
 from localmdi.cli.tables.training import Target, TrainingData
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray
 
-__all__ = ["command", "run"]
 
 _SHADES = " ░▒▓█"
 
@@ -73,7 +72,7 @@ def run(**values: Any) -> None:
     digits = load_digits()
     training = _training_data(digits)
     start = perf_counter()
-    model = fit_halves(training, settings, console=console, measure="drop", predict=True)
+    model = fit_folds(training, settings, console=console, measure="loss", predict=True)
     explained = model.explain(training.frame, training.rows).with_target(digits.target)
     seconds = round(perf_counter() - start, 3)
     trust = Trust.of(model)
@@ -134,13 +133,13 @@ def _show(summary: Summary, trust: Trust, *, pictures: list[str]) -> list[str]:
     return [
         *trust.lines(),
         "",
-        *show_total(result, summary.mean_residual, baseline=summary.mean_baseline),
+        *show_total(result, summary.levels(trust.quality)),
         *show_importance(trust.importance, most=8),
         "",
         "A zero, and where its bits come from",
         *pictures,
         "",
-        *show_row(summary.first[0], unit=result.unit, measure="drop", honest=True),
+        *show_row(summary.first[0], unit=result.unit, measure=result.measure),
     ]
 
 

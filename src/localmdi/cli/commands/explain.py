@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from localmdi._progress import progress_bar
 from localmdi._text import clean, count, quote_names
@@ -28,7 +28,7 @@ from localmdi.cli.commands.options import (
 )
 from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import MOST_CLASSES, Explained, Summary
-from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few, use_out_of_bag
+from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_folds, too_few, use_out_of_bag
 from localmdi.cli.models import load_model
 from localmdi.cli.output import (
     REPORT_ROWS,
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
     from localmdi.cli.held_out import HeldOutModel
     from localmdi.cli.tables.open import TableFile
+    from localmdi.honest.api import HonestMeasure
     from localmdi.typing import Measure
 
-__all__ = ["command", "run"]
 
 # A batch has about this many values, however wide the table.
 _BATCH_VALUES = 1 << 21
@@ -82,10 +82,20 @@ class ExplainSettings(FitSettings, TableSettings):
     show: int
     predict: bool
     save_model: Path | None
-    measure: Measure
+    measure: Literal["loss", "gain", "drop"] | None
     plain: bool
     by_class: bool
     engine: str
+
+    @property
+    def honest_measure(self) -> HonestMeasure:
+        """What honest values are."""
+        return "gain" if self.measure == "gain" else "loss"
+
+    @property
+    def plain_measure(self) -> Measure:
+        """What plain values are, also where honest ones turn out to be impossible."""
+        return "gain" if self.measure == "gain" else "drop"
 
 
 def command() -> click.Command:
@@ -134,6 +144,7 @@ def run(**values: Any) -> None:
         return
     refuse_addresses(values)
     settings = ExplainSettings(**values)
+    _check_measure(settings)
     check_outputs(
         {"-o": settings.output, "--report": settings.report, "--save-model": settings.save_model},
         inputs=[settings.data, settings.model],
@@ -163,6 +174,23 @@ def run(**values: Any) -> None:
     console.finish(document, lines=lines)
 
 
+def _check_measure(settings: ExplainSettings) -> None:
+    import click
+
+    untold = settings.model is not None and settings.target is None
+    if settings.measure == "loss" and (settings.plain or untold):
+        why = "leave out --plain" if settings.plain else "name the --target"
+        raise click.UsageError(
+            "--measure loss needs the answers of rows that the trees have not seen: "
+            f"{why}, or use --measure drop."
+        )
+    if settings.measure == "drop" and not (settings.plain or untold):
+        raise click.UsageError(
+            "--measure drop is measured on the rows that the trees learned from: add --plain, or "
+            "use --measure loss or gain."
+        )
+
+
 def _fit_model(
     settings: ExplainSettings, table: TableFile, *, console: Console
 ) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
@@ -183,17 +211,17 @@ def _fit_model(
     if forest is not None and settings.save_model is not None:
         forest.save(settings.save_model)
     if honest or forest is None:
-        return fit_halves(
+        return fit_folds(
             training,
             settings,
             console=console,
-            measure=settings.measure,
+            measure=settings.honest_measure,
             predict=settings.predict,
         ), about
     model = TableModel(
         forest,
         ModelColumns(tuple(training.kinds), training.kinds),
-        explainer=Explainer(forest, measure=settings.measure),
+        explainer=Explainer(forest, measure=settings.plain_measure),
         jobs=settings.jobs,
         predict=settings.predict,
     )
@@ -220,7 +248,7 @@ def _load_model(
             f"{quote_names(names)}. With --model, --target is optional."
         )
     loaded = load_model(path, allow_pickle=settings.allow_pickle)
-    adapted = adapt(loaded, values=settings.measure == "gain")
+    adapted = adapt(loaded, values=settings.plain_measure == "gain")
     columns = match_columns(adapted, table, settings=settings, console=console)
     from_table = needs_table(adapted.forest, settings.target, plain=settings.plain)
     if from_table:
@@ -230,7 +258,7 @@ def _load_model(
     model = TableModel(
         loaded,
         columns,
-        explainer=explainer_of(adapted, settings.measure, model=loaded),
+        explainer=explainer_of(adapted, settings.plain_measure, model=loaded),
         jobs=settings.jobs,
         predict=settings.predict,
         from_table=from_table,
@@ -241,7 +269,12 @@ def _load_model(
     if settings.target is None or settings.plain or from_table:
         return model, about
     honest = use_out_of_bag(
-        model, table, settings=settings, measure=settings.measure, console=console
+        model,
+        table,
+        settings=settings,
+        measure=settings.honest_measure,
+        predict=settings.predict,
+        console=console,
     )
     return honest or model, about
 
@@ -274,6 +307,13 @@ def _explain_table(
             if writer is not None:
                 writer.write(part)
     unseen.report(console)
+    if summary.n_expected:
+        n = summary.n_expected
+        console.note(
+            f"{count(n, 'row')} of unknown {quote_names([str(settings.target)])}, or that "
+            f"{'was' if n == 1 else 'were'} not learned from: {'its' if n == 1 else 'their'} "
+            "values are expectations."
+        )
     return summary
 
 
@@ -319,7 +359,7 @@ def _write_report(
         )
     origin = f"the model {settings.model.name}" if settings.model else "a forest fitted to it"
     if settings.model is None and sample.result.honest:
-        origin = "two forests, each fitted to half of the rows and applied to the other half"
+        origin = "two forests, each fitted to one half of the rows and applied to the other"
     write_page(
         sample,
         path,

@@ -27,7 +27,7 @@ from localmdi.cli.console import (
     show_importance,
     show_ranking,
 )
-from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_halves, too_few
+from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_folds, too_few
 from localmdi.cli.models import load_model
 from localmdi.cli.output import check_outputs, write_table
 from localmdi.cli.tables.dates import open_with_dates
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from localmdi.results import GlobalImportance
 
-__all__ = ["command", "run"]
 
 _MOST_FEATURES = 50
 
@@ -113,8 +112,8 @@ def _measure(
     about = {"data": str(settings.data), **training.describe()}
     n_rows = training.frame.num_rows
     if not settings.plain and n_rows >= FEWEST_ROWS:
-        halves = fit_halves(training, settings, console=console, measure="gain", predict=False)
-        return halves.importance, Trust.of(halves), about
+        known = fit_folds(training, settings, console=console, measure="loss", predict=False)
+        return known.importance, Trust.of(known), about
     if not settings.plain:
         console.note(too_few(n_rows))
     # Without bootstrap the mean of the training rows is the global importance: no tree is kept.
@@ -194,8 +193,7 @@ def _show(importance: GlobalImportance, trust: Trust, *, about: dict[str, Any]) 
     if trust.importance is not None:
         return [
             *head,
-            f"Mean gain of each feature on unseen rows{within}, with standard errors given the "
-            "trees",
+            f"Mean gain of each feature on unseen rows{within}, with standard errors",
             *show_importance(importance, most=_MOST_FEATURES),
         ]
     # A single tree has no standard error.

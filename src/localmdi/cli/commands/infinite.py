@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.open import TableFile
     from localmdi.typing import IntArray
 
-__all__ = ["command", "run"]
 
 _BATCH_ROWS = 1 << 16
 

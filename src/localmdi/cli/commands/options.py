@@ -19,27 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import MaxFeatures
 
-__all__ = [
-    "CommonSettings",
-    "FitSettings",
-    "TableSettings",
-    "checked",
-    "common_options",
-    "engine_option",
-    "file_option",
-    "fit_options",
-    "honest_options",
-    "model_options",
-    "output_option",
-    "plain_option",
-    "refuse_addresses",
-    "report_options",
-    "rows_option",
-    "safe_csv_option",
-    "table_options",
-    "task_option",
-    "with_addresses",
-]
 
 # As much as a desktop has: whoever shares a large machine does not want all of it taken unasked.
 _JOBS = min(4, os.cpu_count() or 1)
@@ -316,11 +295,10 @@ def honest_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--measure"],
-            type=click.Choice(["drop", "gain"]),
-            default="drop",
-            show_default=True,
-            help="What a row's values are: the drop adds up, from the uncertainty at the root to "
-            "what is left; the gain finds the features that tell something.",
+            type=click.Choice(["loss", "gain", "drop"]),
+            help="What a row's values are. loss: how much of the surprise about the row's answer "
+            "each feature took away; gain: ranks features better; drop, with --plain: the decrease "
+            "of the impurity.  [default: loss; with --plain: drop]",
         ),
         plain_option(),
     ]

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["FeatherTable", "ParquetTable"]
 
 _BUFFER = 1 << 20
 

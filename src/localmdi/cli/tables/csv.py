@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["CsvTable"]
 
 # The reader runs up to 32 blocks ahead, which bounds the memory; a line must fit into one.
 _BLOCK = 1 << 20

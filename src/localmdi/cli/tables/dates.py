@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from localmdi.cli.commands.options import TableSettings
     from localmdi.cli.tables.open import TableFile
 
-__all__ = ["DatesTable", "date_parts", "open_with_dates", "split_dates"]
 
 _PARTS = ("year", "month", "days since 1970")
 # Only notations in which day and month cannot be confused; a time of day may follow.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.kinds import Kind
     from localmdi.cli.tables.open import TableFile
 
-__all__ = ["TableDirectory"]
 
 _ENDINGS = (".parquet", ".pq")
 

@@ -10,15 +10,6 @@ from localmdi._text import quote_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "Kind",
-    "KindGuess",
-    "as_kind",
-    "convert_columns",
-    "has_missing",
-    "holds_flags",
-    "kind_of_type",
-]
 
 # Dates as people write them: 2024-01-31, 31.1.2024, 1/31/24, with or without a time of day.
 _DATE = (

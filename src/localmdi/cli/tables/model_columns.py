@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray
 
-__all__ = ["ModelColumns", "UnseenCategories", "as_array", "match_columns"]
 
 _BATCH_ROWS = 1 << 16
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.open import TableFile
     from localmdi.forest import Forest
 
-__all__ = ["measure_on_table", "needs_table"]
 
 _BATCH_ROWS = 1 << 16
 

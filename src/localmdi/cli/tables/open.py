@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from localmdi.cli.tables.kinds import Kind
 
-__all__ = ["TableFile", "columns_of", "open_table"]
 
 # Name ending → format. Text may be compressed.
 _ENDINGS = {

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from localmdi.cli.tables.open import TableFile
     from localmdi.typing import IntArray
 
-__all__ = ["ALL_ROWS", "Reservoir", "RowSelection", "no_rows", "parse_rows", "read_rows"]
 
 _PART = re.compile(r"(\d*)(:?)(\d*)", re.ASCII)
 

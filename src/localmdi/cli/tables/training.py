@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
     from localmdi.typing import AnyArray, BoolArray, IntArray
 
-__all__ = [
-    "Target",
-    "TrainingData",
-    "choose_features",
-    "fit_forest",
-    "read_target",
-    "read_training_data",
-    "target_like",
-]
 
 _BATCH_ROWS = 1 << 16
 # Integers with at most this many distinct values are classes.

@@ -129,12 +129,18 @@ function openClicked(_, item) {
 
 const nCharted = () => content.charts.bar.datasets.bars.length;
 
+// What the bars measure: those of one class may be of another measure than those of all.
+function showMeasure() {
+  if (rows.classes) byId("bar-measure").textContent = `Shown: ${rows.classes.measures[Number(state.label >= 0)]}.`;
+}
+
 // Bars and dots of one class, or of all.
 function showClass() {
   const label = state.label < 0 ? null : rows.classes.labels[state.label];
   const bars = content.charts.bar.datasets.bars;
   const own = label === null ? bars : rows.classes.values[state.label].map((value, rank) => ({ rank, value, low: value, high: value }));
   views[0].data("bars", own).runAsync();
+  showMeasure();
   if (rows.target && rows.classes) {
     const accept = (row) => label === null || rows.isOfClass(row, label);
     views[1].data("dots", dots(nCharted(), accept)).runAsync();
@@ -151,6 +157,7 @@ async function drawCharts() {
   const view = await drawChart("beeswarm", spec, { renderer: "canvas" });
   view.addEventListener("click", openClicked);
   if (state.label >= 0) showClass();
+  else showMeasure();
   if (rows.cells.some(Boolean)) await showDependence();
   const repaint = () => views.forEach(paint);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);

@@ -22,17 +22,22 @@ function summarySentence(row, ranked) {
   }
   const raised = ranked.filter((feature) => rows.value(row, feature) < 0);
   const sum = raised.reduce((total, feature) => total - rows.value(row, feature), 0);
+  if (!hasValues(row)) {
+    sentence.append("This row has no honest values: every tree has seen it, or all rows with its answer.");
+    return sentence;
+  }
   const start = rows.withUnit(rows.amount(rows.baseline[row]));
-  sentence.append(`At the start the ${rows.quantity} is ${start}. `);
+  if (rows.expected?.[row]) sentence.append("The answer of this row is not known: these values are expectations. ");
+  sentence.append(`${rows.isLoss ? "When nothing is known" : "At the start"} the ${rows.quantity} is ${start}. `);
   if (isKnown) {
     const how = value < 0 ? "raised it most, by" : "removed most,";
     sentence.append(isolated(rows.names[largest]), ` ${how} ${rows.amount(Math.abs(value))}. `);
   }
   if (raised.length && value >= 0) {
-    const which = raised.length === 1 ? "One feature raised it" : `${raised.length} features raised it`;
-    sentence.append(`${which}, by ${rows.amount(sum)} in all. `);
+    const which = raised.length === 1 ? "One feature" : countText(raised.length, "feature");
+    sentence.append(`${which} ${rows.isLoss ? "made the forest worse" : "raised it"}, by ${rows.amount(sum)} in all. `);
   }
-  const end = rows.honest ? "Really left, as rows show that the trees have not seen" : "Left at the end";
+  const end = rows.isLoss ? "Left to the forest, which has not seen this row" : "Left at the end";
   sentence.append(`${end}: ${rows.withUnit(rows.amount(rows.residual[row]))}.`);
   return sentence;
 }
@@ -145,8 +150,8 @@ function waterfall(row, ranked) {
   const percent = (level) => ((level - low) / range) * 100;
   const lines = steps.map((step) => stepLine(row, step, percent));
   if (rows.hasLevels) {
-    lines.unshift(levelLine("at the start", rows.baseline[row], percent));
-    lines.push(levelLine(rows.honest ? "really left" : "left at the end", rows.residual[row], percent));
+    lines.unshift(levelLine(rows.isLoss ? "nothing known" : "at the start", rows.baseline[row], percent));
+    lines.push(levelLine(rows.isLoss ? "left to the forest" : "left at the end", rows.residual[row], percent));
   }
   const what = rows.hasLevels ? "From the start to what is left" : "Gain of each feature";
   const label = rows.symbol ? `${what}, in ${rows.symbol}` : what;
@@ -158,7 +163,7 @@ function legend() {
   const keys = rows.hasLevels
     ? [
         key("removed", `removed ${rows.quantity}`),
-        key("raised", "raised it"),
+        key("raised", rows.isLoss ? "made the forest worse" : "raised it"),
         key("total", rows.symbol ? `level, in ${rows.symbol}` : "level"),
       ]
     : [key("removed", rows.symbol ? `gain, in ${rows.symbol}` : "gain"), key("raised", "negative")];
@@ -204,14 +209,15 @@ function detailHeader(row) {
   return header;
 }
 
+const hasValues = (row) => !rows.hasLevels || Number.isFinite(rows.baseline[row]);
+
 function showDetail(row) {
   const ranked = rows.ranked(row);
   const place = byId("detail");
   place.replaceChildren(
     detailHeader(row),
     summarySentence(row, ranked),
-    legend(),
-    waterfall(row, ranked),
+    ...(hasValues(row) ? [legend(), waterfall(row, ranked)] : []),
     ...[similarRows(row), rowPairs(row)].filter(Boolean),
     allFeatures(row, ranked),
   );

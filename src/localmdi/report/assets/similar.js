@@ -15,8 +15,8 @@ function prepareSimilarity() {
     for (let row = 0; row < rows.n; row += 1) sum += Math.abs(rows.value(row, feature)) || 0;
     return sum / rows.n;
   });
-  const left = rows.hasLevels ? Array.from(rows.residual).sort((a, b) => a - b) : [];
-  similarity.isLeft = left.at(-1) > 1e-6 * rows.baseline?.[0];
+  const left = rows.hasLevels ? Array.from(rows.residual).filter(Number.isFinite).sort((a, b) => a - b) : [];
+  similarity.isLeft = left.at(-1) > 1e-6 * rows.baseline?.find(Number.isFinite);
   similarity.littleLeft = left[Math.floor(left.length / 4)];
   similarity.muchLeft = left[Math.floor(left.length / 2)];
 }

@@ -39,7 +39,7 @@ function tableColumns() {
   if (rows.hasLevels) {
     columns.push({
       key: "residual",
-      title: `${rows.honest ? "really left" : "left"}${inUnit}`,
+      title: `left${inUnit}`,
       number: true,
       power: rows.powerMark,
       value: (row) => rows.residual[row],

@@ -51,7 +51,9 @@ class Rows {
   constructor(packed) {
     this.symbol = packed.symbol;
     this.quantity = packed.quantity;
-    this.honest = packed.honest;
+    // "loss" is the account: how surprising the row's answer was, and still is to the forest.
+    this.isLoss = packed.measure === "loss";
+    this.expected = packed.expected ? unpack(packed.expected) : null;
     this.names = packed.names;
     this.position = unpack(packed.position);
     this.n = this.position.length;
@@ -78,8 +80,9 @@ class Rows {
     this.errors = packed.errors;
     this.errorSteps = packed.errors ? unpack(packed.errors.steps) : null;
     this.index = new Map(Array.from(this.position, (position, row) => [position, row]));
-    const sizes = this.baseline ?? this.scale.map((scale) => 32767 * scale);
-    const largest = sizes.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    // What is left of an account may be more than what was there, and not a number.
+    const sizes = this.hasLevels ? [...this.baseline, ...this.residual] : this.scale.map((scale) => 32767 * scale);
+    const largest = sizes.reduce((a, b) => Math.max(a, Math.abs(b) || 0), 0);
     this.power = sharedPower(largest);
     this.decimals = decimalsFor(largest / 10 ** this.power);
   }
