@@ -134,7 +134,7 @@ def test_the_waterfall_of_a_row_that_is_more_surprising(account):
     assert display.levels.min() >= -1e-9
     assert " added to " in display.title
     gone = int(np.flatnonzero(np.isnan(account.residual))[0])
-    with pytest.raises(ValueError, match="every tree has seen it"):
+    with pytest.raises(ValueError, match="has NaN"):
         WaterfallDisplay.from_result(account, row=gone)
 
 
