@@ -17,6 +17,7 @@ PIECES = MappingProxyType(
         "curves": "paper.curves",
         "summary": "paper.summary",
         "examples": "paper.examples",
+        "efficiency": "paper.efficiency",
         "identities": "paper.identities",
         "times": "paper.times",
     }

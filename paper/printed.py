@@ -128,4 +128,23 @@ MISPRINTS = (
         "one K",
         "scikit-learn's max_features is not the theory's K for 1 < K < p.",
     ),
+    (
+        "M14",
+        "Appendix A, proof of Theorem 3",
+        "can be extended to continuous variables by changing P(X=x) to P(X≤x)",
+        "Cumulative probabilities are neither necessary nor sufficient; conditional laws at almost "
+        "every x are both.",
+    ),
+    (
+        "M15",
+        "Section 5",
+        "local MDI scores are independent of output normalisation or scaling",
+        "For classes. With the variance they scale as the square of the output.",
+    ),
+    (
+        "M16",
+        "Appendix G, footnote",
+        "all probabilities are strictly positive, without fundamental limitation",
+        "It excludes led, and all laws in which strongly relevant features do not tell everything.",
+    ),
 )

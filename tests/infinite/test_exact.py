@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from infinite.samples import CRITERIA, draw_sample, samples
 from localmdi.datasets import make_led
 from localmdi.infinite import infinite_mdi
-from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.categorical_sample import read_samples
 from localmdi.infinite.exact import Plan, Run, exact_rows, unseen_rows
 from localmdi.theory import (
     Distribution,
@@ -48,7 +48,7 @@ def test_equals_the_oracle(case, criterion):
 @given(samples(max_rows=14), st.sampled_from(CRITERIA))
 def test_all_ways_agree(case, criterion):
     X, y, weight = case
-    sample = read_sample(X, y, criterion=criterion, sample_weight=weight)
+    (sample,) = read_samples(X, y, criterion=criterion, sample_weight=weight)
     rows = np.arange(sample.shape[0])
     first, *others = (by_way(sample, rows, way) for way in WAYS)
     sets, ends = unseen_rows(sample, sample.codes, unseen="skip", budget=1e12, run=Run())
@@ -61,7 +61,7 @@ def test_all_ways_agree(case, criterion):
 @pytest.mark.parametrize("arity", [2, 4])
 def test_ways_agree_where_the_search_has_tasks_and_blocks(arity):
     X, y, _ = draw_sample(3, n_rows=18, n_features=19, arity=arity, full=True)
-    sample = read_sample(X, y)
+    (sample,) = read_samples(X, y)
     rows = np.array([0, 7])
     assert_allclose(
         by_way(sample, rows, "block search"), by_way(sample, rows, "row dual"), atol=1e-10, rtol=0
@@ -71,7 +71,7 @@ def test_ways_agree_where_the_search_has_tasks_and_blocks(arity):
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_bit(way):
     X, y, weight = draw_sample(5, n_rows=17, n_features=18, arity=2, weights="real", full=True)
-    sample = read_sample(X, y, sample_weight=weight)
+    (sample,) = read_samples(X, y, sample_weight=weight)
     rows = np.arange(4)
     one, three = (by_way(sample, rows, way, n_threads) for n_threads in (1, 3))
     assert_array_equal(one, three)
@@ -158,7 +158,7 @@ def test_rows_of_weight_zero_do_not_belong_to_the_sample():
 
 def test_many_small_terms_lose_no_digits():
     X, y, _ = draw_sample(0, n_rows=14, n_features=40, full=True)
-    sample = read_sample(X, y)
+    (sample,) = read_samples(X, y)
     rows = np.arange(3)
     expected = by_way(sample, rows, "row dual")
     for way in ("block search", "shared partition"):
@@ -173,7 +173,7 @@ def test_many_small_terms_lose_no_digits():
 def test_the_cost_of_the_shared_partition_is_what_it_counts(n_rows, n_features, arity, gain):
     # Few rows with many features: nearly all visits are of features that leave no group.
     X, y, _ = draw_sample(0, n_rows=n_rows, n_features=n_features, arity=arity, full=True)
-    sample = read_sample(X, y)
+    (sample,) = read_samples(X, y)
     counted = sample.kernel.shared_partition(gain, np.empty(sample.shape), 1)
     cost = sample.kernel.shared_partition_cost(gain, np.inf)
     assert 0.5 < cost / counted < 2

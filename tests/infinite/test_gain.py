@@ -13,7 +13,7 @@ from infinite.samples import CRITERIA, draw_sample, gain, samples
 from infinite.test_unseen import RULES, questions
 from localmdi.datasets import make_led
 from localmdi.infinite import infinite_mdi, local_relevance, measure_gap
-from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.categorical_sample import read_samples
 from localmdi.infinite.exact import Plan, Run, cheapest, exact_rows
 from localmdi.theory import Distribution, population_local_mdi, population_local_profile
 
@@ -64,7 +64,7 @@ def test_equals_the_oracle(case, criterion):
 @given(samples(max_features=5, max_rows=14), st.sampled_from(CRITERIA))
 def test_all_ways_are_the_mean_over_all_orders(case, criterion):
     X, y, weight = case
-    sample = read_sample(X, y, criterion=criterion, sample_weight=weight)
+    (sample,) = read_samples(X, y, criterion=criterion, sample_weight=weight)
     rows = np.arange(sample.shape[0])
     weight = np.ones(len(y)) if weight is None else weight
     expected = [
@@ -79,7 +79,7 @@ def test_all_ways_are_the_mean_over_all_orders(case, criterion):
 @given(samples(max_rows=14), st.sampled_from(CRITERIA))
 def test_all_ways_agree(case, criterion):
     X, y, weight = case
-    sample = read_sample(X, y, criterion=criterion, sample_weight=weight)
+    (sample,) = read_samples(X, y, criterion=criterion, sample_weight=weight)
     rows = np.arange(sample.shape[0])
     first, *others = (by_way(sample, rows, way) for way in WAYS)
     for other in others:
@@ -90,7 +90,7 @@ def test_all_ways_agree(case, criterion):
 @pytest.mark.parametrize("arity", [2, 4])
 def test_ways_agree_where_the_search_has_tasks_and_blocks(arity, criterion):
     X, y, _ = draw_sample(3, n_rows=14, n_features=19, arity=arity, full=True)
-    sample = read_sample(X, y, criterion=criterion)
+    (sample,) = read_samples(X, y, criterion=criterion)
     rows = np.array([0, 7])
     assert_allclose(
         by_way(sample, rows, "block search"), by_way(sample, rows, "row sets"), atol=1e-12, rtol=0
@@ -100,7 +100,7 @@ def test_ways_agree_where_the_search_has_tasks_and_blocks(arity, criterion):
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_bit(way):
     X, y, weight = draw_sample(5, n_rows=13, n_features=18, arity=2, weights="real", full=True)
-    sample = read_sample(X, y, sample_weight=weight)
+    (sample,) = read_samples(X, y, sample_weight=weight)
     rows = np.arange(4)
     one, three = (by_way(sample, rows, way, n_threads) for n_threads in (1, 3))
     assert_array_equal(one, three)
@@ -218,7 +218,7 @@ def test_few_rows_and_thousands_of_features():
 def test_the_plan_has_a_way_for_every_shape():
     def way(**shape):
         X, y, _ = draw_sample(0, full=True, **shape)
-        sample = read_sample(X, y)
+        (sample,) = read_samples(X, y)
         rows = np.arange(sample.shape[0] if shape.get("n_rows") != 400 else 1)
         return cheapest(sample, rows, measure="gain").method
 

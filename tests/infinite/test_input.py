@@ -18,7 +18,7 @@ from localmdi.infinite import (
     infinite_mdi,
     local_relevance,
 )
-from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.categorical_sample import read_samples
 from localmdi.results import LocalImportance, load_importance
 
 Y = [0, 1, 1, 0]
@@ -125,7 +125,10 @@ def test_missing_values():
         (np.zeros((2, 0)), [0, 1], {}, "at least one row"),
         ([0, 1], [0, 1], {}, "two-dimensional"),
         ([[0], [1]], [0], {}, "one entry per row"),
-        ([[0], [1]], [[0, 1], [1, 0]], {}, "one value per row"),
+        ([[0], [1]], np.zeros((2, 0)), {}, "at least one output"),
+        ([[0], [1]], np.zeros((2, 1, 1)), {}, "one entry per row"),
+        ([[0], [1]], [[0, 0.5], [1, 1]], {}, "must hold classes"),
+        ([[0], [1]], [["a", None], ["b", "c"]], {}, "missing values"),
         ([[0], [1]], [0.5, 1], {}, "must hold classes"),
         ([[0], [1]], ["a", "b"], {"criterion": "variance"}, "finite numbers"),
         ([[0], [1]], [0, np.inf], {"criterion": "variance"}, "finite numbers"),
@@ -185,7 +188,7 @@ def test_the_rows_of_the_sample_are_found_as_any_others_are(seed, weight):
     # X is not encoded again to be explained, so its rows must be found as those of any table are;
     # rows of weight zero do not belong to the sample, but are explained like unseen ones.
     X, y, _ = draw_sample(seed, n_rows=8, n_features=3)
-    sample = read_sample(X, y, sample_weight=weight if any(weight) else None)
+    (sample,) = read_samples(X, y, sample_weight=weight if any(weight) else None)
     given_rows, found = sample.rows_at(None), sample.rows_at(X)
     assert_array_equal(given_rows.codes, found.codes)
     assert_array_equal(given_rows.row, found.row)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from infinite.samples import draw_sample
-from localmdi.infinite.categorical_sample import read_sample
+from localmdi.infinite.categorical_sample import read_samples
 from localmdi.infinite.exact import path_rules
 
 
 @pytest.mark.parametrize("kernel", ["lattice", "lattice_gain", "shared_partition", "sampled_paths"])
 def test_keyboard_interrupt(kernel):
     X, y, _ = draw_sample(0, n_rows=1500, n_features=50, arity=2, full=True)
-    sample = read_sample(X, y)
+    (sample,) = read_samples(X, y)
     table = np.zeros(sample.shape)
     calls = {
         "lattice": lambda: sample.kernel.lattice(0, False, False, 2),

@@ -8,7 +8,7 @@ from scipy.stats import chi2_contingency
 
 from infinite.samples import samples
 from localmdi.infinite import local_relevance
-from localmdi.infinite.significance import adjust, change_bound, change_p_values
+from localmdi.infinite.relevance import adjust, change_bound, change_p_values
 from localmdi.theory import Distribution, is_locally_relevant, local_witnesses
 
 

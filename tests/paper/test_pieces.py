@@ -1,4 +1,4 @@
-"""The small pieces: datasets, examples, identities, times."""
+"""The small pieces: datasets, efficiency, examples, identities, times."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import localmdi as lm
-from paper import characteristics, examples, identities, times
+from paper import characteristics, efficiency, examples, identities, times
 from paper.authors_code import authors_local_mdi
 from paper.data import NAMES, load
 from paper.forests import Recipe
@@ -105,6 +105,23 @@ def test_the_papers_forest():
 def test_identities_hold(tiny, tmp_path):
     piece = identities.run(tiny, Store(tmp_path))
     assert {claim.verdict for claim in piece.claims} == {EXACT}
+
+
+def test_efficiency_compares_the_same_samples(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(efficiency, "N_DRAWS", 30)
+    monkeypatch.setattr(efficiency, "N_TREES", 20)
+    piece = efficiency.run(tiny, Store(tmp_path))
+    (table,) = piece.tables
+    assert [row[:2] for row in table.rows] == [(5, 2), (5, 5), (40, 6), (40, 40)]
+    values = {k: efficiency.Samples(40, k, 20).prepare()(0, 30) for k in (1, 40)}
+    shares = [f"{np.mean([min(v[:3]) > max(v[3:]) for v in values[k]]):.3f}" for k in (1, 40)]
+    assert list(table.rows[3][2:4]) == shares
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(1.0, AS_READ), (0.0, NOT_REPRODUCED)])
+def test_efficiency_needs_one_better_design(gap, verdict):
+    gaps = {(5, 2): np.array([-1.0, 0.0] * 50), (40, 6): np.array([gap, 0.0] * 50)}
+    assert efficiency._claim(gaps).verdict == verdict
 
 
 def test_times_on_led_and_iris(tiny):

@@ -13,7 +13,7 @@ from localmdi.theory import (
     population_profile,
     shapley_value,
 )
-from localmdi.theory.growth import every_node, grow
+from localmdi.theory.population import every_node, grow
 from theorems.brute_force import conditional_impurity, forest_mdi, shapley_by_orders
 from theorems.laws import CRITERIA, laws
 

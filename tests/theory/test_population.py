@@ -12,7 +12,7 @@ from localmdi.theory import (
     population_mdi,
     population_profile,
 )
-from localmdi.theory.selection import selection_probabilities
+from localmdi.theory.population import selection_probabilities
 
 
 @pytest.fixture(scope="module")

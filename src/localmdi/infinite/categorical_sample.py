@@ -23,18 +23,17 @@ from localmdi._validation import (
 from localmdi.infinite.encoder import Encoder, learn_encoder
 
 if TYPE_CHECKING:
-    from localmdi.infinite.binning import Bins
-    from localmdi.infinite.encoder import Codes, Missing, Numeric
-    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
+    from collections.abc import Sequence
 
-__all__ = ["Output", "RowsAt", "Sample", "read_output", "read_sample"]
+    from localmdi.infinite.encoder import Bins, Codes, Missing, Numeric
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
 _HEAVY = 1e150  # the square of a sum of such weights would overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """The output of every row of a sample; made by `read_output`.
+    """One output of every row of a sample; made by `read_outputs`.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ class Output:
 
         Examples
         --------
-        >>> output = read_output(["no", "yes", "yes"], 3, criterion="entropy")
+        >>> (output,) = read_outputs(["no", "yes", "yes"], 3, criterion="entropy")
         >>> output.sums(np.array([0, 0, 1]), 2, weight=np.ones(3))
         array([[1., 1.],
                [0., 1.]])
@@ -100,7 +99,7 @@ class RowsAt:
 
     Examples
     --------
-    >>> sample = read_sample([[0], [1]], [0, 1])
+    >>> (sample,) = read_samples([[0], [1]], [0, 1])
     >>> sample.rows_at([[1], [2], [1]]).row
     array([ 1, -1])
     """
@@ -111,10 +110,15 @@ class RowsAt:
     inverse: IntArray
     numbers: FloatArray
 
+    def select(self, chosen: IntArray) -> RowsAt:
+        """Return some of the distinct rows."""
+        of = {name: getattr(self, name)[chosen] for name in ("codes", "row", "numbers")}
+        return replace(self, inverse=np.arange(len(chosen)), **of)
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A categorical sample; made by `read_sample`.
+    """A categorical sample with one output; made by `read_samples`, one for each output.
 
     Parameters
     ----------
@@ -125,25 +129,61 @@ class Sample:
     encoder : Encoder
         How columns become codes.
     output : Output
-        y.
-    codes : ndarray of int32, shape (n_distinct, n_features)
-        The distinct rows with a positive weight.
-    sums : ndarray of float64, shape (n_distinct, n_sums)
-        What is known of the output in each of them.
-    kernel : _core.CategoricalSample
-        The same for the kernels.
-    mixed : _core.MixedSample or None
-        The same with the numeric features, if there are any.
+        y of the rows with a positive weight.
+    group : ndarray of int64
+        Which of the distinct ones each of these rows is.
+    weight : ndarray of float64
+        What each of them weighs.
     """
 
     given: RowsAt
     row_weight: FloatArray | None
     encoder: Encoder
     output: Output
-    codes: Codes
-    sums: FloatArray
-    kernel: _core.CategoricalSample
-    mixed: _core.MixedSample | None
+    group: IntArray
+    weight: FloatArray
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The distinct rows with a positive weight, (n_distinct, n_features)."""
+        return self.given.codes[self.given.row >= 0]
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """What is known of the output in each of them, (n_distinct, n_sums)."""
+        return self.output.sums(self.group, len(self.codes), weight=self.weight)
+
+    @cached_property
+    def kernel(self) -> _core.CategoricalSample:
+        """The same for the kernels."""
+        label, n = self.output.label.astype(np.int32), len(self.codes)
+        smallest = np.full(n, self.output.n_classes, dtype=np.int32)
+        largest = np.full(n, -1, dtype=np.int32)
+        np.minimum.at(smallest, self.group, label)
+        np.maximum.at(largest, self.group, label)
+        keep = (self.sums > 0) | (self.output.numbers is not None)
+        row, slot = np.nonzero(keep)
+        offset = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+        return _core.CategoricalSample(
+            self.codes,
+            offset.astype(np.int64),
+            slot.astype(np.int32),
+            self.sums[row, slot],
+            np.where(smallest == largest, smallest, -1).astype(np.int32),
+            self.output.n_sums,
+            _core.Criterion(self.output.criterion.kernel),
+        )
+
+    @cached_property
+    def mixed(self) -> _core.MixedSample | None:
+        """The same with the numeric features, if there are any."""
+        numeric = self.encoder.numeric
+        if not numeric:
+            return None
+        column = np.full(len(self.encoder.names), -1, dtype=np.int32)
+        column[list(numeric)] = np.arange(len(numeric))
+        numbers = self.given.numbers[self.given.row >= 0]
+        return _core.MixedSample(self.kernel, np.ascontiguousarray(numbers), column)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -184,7 +224,7 @@ class Sample:
         return RowsAt(columns, codes, row, inverse, numbers)
 
 
-def read_sample(
+def read_samples(
     X: RowsLike,
     y: ArrayLike,
     *,
@@ -193,12 +233,12 @@ def read_sample(
     bins: Bins | None = None,
     missing: Missing = "error",
     numeric_features: Numeric | None = None,
-) -> Sample:
-    """Check and encode a sample; rows of weight zero do not belong to it.
+) -> list[Sample]:
+    """Check and encode a sample, once for all outputs; rows of weight zero do not belong to it.
 
     Examples
     --------
-    >>> sample = read_sample([["a"], ["b"], ["a"]], [0, 1, 1], sample_weight=[1, 0, 1])
+    >>> (sample,) = read_samples([["a"], ["b"], ["a"]], [0, 1, 1], sample_weight=[1, 0, 1])
     >>> sample.codes, sample.sums, sample.given.row
     (array([[0]], dtype=int32), array([[1., 1.]]), array([ 0, -1]))
     """
@@ -209,7 +249,7 @@ def read_sample(
             f"X must have at least one row and one feature; got shape {(n, p)}. "
             "Pass the sample that a forest would be grown on."
         )
-    output = read_output(y, n, criterion=criterion)
+    outputs = read_outputs(y, n, criterion=criterion)
     weight = check_sample_weight(sample_weight, n, any_sum=True)
     row_weight = None if sample_weight is None else weight
     if weight.max() > _HEAVY / n:
@@ -224,41 +264,71 @@ def read_sample(
     used = np.flatnonzero(weight > 0)
     belongs = np.bincount(inverse[used], minlength=len(distinct)) > 0
     row = np.where(belongs, np.cumsum(belongs) - 1, -1)
-    codes, group, part = distinct[belongs], row[inverse[used]], output.of_rows(used)
-    sums = part.sums(group, len(codes), weight=weight[used])
-    kernel = _kernel(codes, part, group=group, sums=sums)
     given = RowsAt(columns, distinct, row, inverse, numbers)
-    mixed = _mixed_kernel(kernel, numbers[belongs], encoder=encoder) if encoder.numeric else None
-    return Sample(given, row_weight, encoder, output, codes, sums, kernel, mixed)
+    group, weight = row[inverse[used]], weight[used]
+    return [
+        Sample(given, row_weight, encoder, output.of_rows(used), group, weight)
+        for output in outputs
+    ]
 
 
-def read_output(y: ArrayLike, n_rows: int, *, criterion: str) -> Output:
-    """Check y against the criterion.
+def read_outputs(y: ArrayLike, n_rows: int, *, criterion: str) -> list[Output]:
+    """Check y against the criterion; every column of a table is an output.
 
     Examples
     --------
-    >>> read_output([0.5, 1.5], 2, criterion="entropy")
+    >>> [output.n_classes for output in read_outputs([["a", 0], ["b", 0]], 2, criterion="gini")]
+    [2, 1]
+    >>> read_outputs([0.5, 1.5], 2, criterion="entropy")
     Traceback (most recent call last):
         ...
     ValueError: y must hold classes for criterion 'entropy'; got measured numbers. ...
     """
     found = find_criterion(criterion, among=criterion_names(computed=True))
     target = check_target(y, n_rows)
-    if target.ndim != 1:
+    if target.ndim == 1:
+        return [_read_output(target, found)]
+    if target.shape[1] == 0:
         raise ValueError(
-            f"y must have one value per row; got shape {target.shape}. "
-            "Pass one target at a time, for example y[:, 0]."
+            f"y must have at least one output; got shape {target.shape}. Pass one value per row, "
+            "or a column for each output."
         )
+    return [_read_output(_plain(column), found) for column in target.T]
+
+
+def _plain(column: AnyArray) -> AnyArray:
+    """Return numbers as numbers: the columns of a table of several kinds are all objects."""
+    plain = np.asarray(column.tolist()) if column.dtype.kind == "O" else column
+    return plain if plain.dtype.kind in "biuf" else column
+
+
+def _read_output(target: AnyArray, criterion: Criterion) -> Output:
     if find_missing(target).any():
         raise ValueError("y must not contain missing values. Remove the rows without a value.")
-    numbers = _check_numbers(target) if found.target == "numbers" else None
+    numbers = _check_numbers(target) if criterion.target == "numbers" else None
     if numbers is None and target.dtype.kind == "f" and (target != np.floor(target)).any():
         raise ValueError(
-            f"y must hold classes for criterion {criterion!r}; got measured numbers. "
+            f"y must hold classes for criterion {criterion.name!r}; got measured numbers. "
             "Use criterion='variance', or cut y into classes."
         )
     learned = learn_categories(target)
-    return Output(found, learned.encode(target), numbers, len(learned.values))
+    return Output(criterion, learned.encode(target), numbers, len(learned.values))
+
+
+def joint_output(outputs: Sequence[Output]) -> Output:
+    """Return all outputs as one, in whose trees a path ends where every output is known.
+
+    Examples
+    --------
+    >>> joint_output(read_outputs([[0, 0], [0, 1], [0, 1]], 3, criterion="gini")).label
+    array([0, 1, 1])
+    """
+    labels = np.stack([output.label for output in outputs])
+    distinct, label = np.unique(labels, axis=1, return_inverse=True)
+    label = label.ravel().astype(np.int64)
+    # The variance needs three sums, however many combinations there are.
+    numbers = label - label.mean()
+    return Output(find_criterion("variance"), label, numbers, distinct.shape[1])
 
 
 def _check_numbers(target: AnyArray) -> FloatArray:
@@ -289,33 +359,3 @@ def _distinct(codes: Codes) -> tuple[IntArray, IntArray]:
     block = codes.view(np.dtype((np.void, codes.dtype.itemsize * codes.shape[1]))).ravel()
     _, first, inverse = np.unique(block, return_index=True, return_inverse=True)
     return first, inverse.ravel().astype(np.int64)
-
-
-def _mixed_kernel(
-    kernel: _core.CategoricalSample, numbers: FloatArray, *, encoder: Encoder
-) -> _core.MixedSample:
-    column = np.full(len(encoder.names), -1, dtype=np.int32)
-    column[list(encoder.numeric)] = np.arange(len(encoder.numeric))
-    return _core.MixedSample(kernel, np.ascontiguousarray(numbers), column)
-
-
-def _kernel(
-    codes: Codes, output: Output, *, group: IntArray, sums: FloatArray
-) -> _core.CategoricalSample:
-    label = output.label.astype(np.int32)
-    smallest = np.full(len(codes), output.n_classes, dtype=np.int32)
-    largest = np.full(len(codes), -1, dtype=np.int32)
-    np.minimum.at(smallest, group, label)
-    np.maximum.at(largest, group, label)
-    keep = np.ones(sums.shape, dtype=bool) if output.numbers is not None else sums > 0
-    row, slot = np.nonzero(keep)
-    offset = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(codes)))])
-    return _core.CategoricalSample(
-        codes,
-        offset.astype(np.int64),
-        slot.astype(np.int32),
-        sums[row, slot],
-        np.where(smallest == largest, smallest, -1).astype(np.int32),
-        output.n_sums,
-        _core.Criterion(output.criterion.kernel),
-    )

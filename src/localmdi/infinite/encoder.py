@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localmdi._text import count, quote_names
 from localmdi._validation import Categories, Columns, default_names, find_missing, learn_categories
-from localmdi.infinite.binning import BinsNotes, apply_edges, bins_by_column, find_edges
 
 if TYPE_CHECKING:
-    from localmdi.infinite.binning import Bins
-    from localmdi.typing import AnyArray, FloatArray
-
-__all__ = ["Codes", "Encoder", "Missing", "Numeric", "learn_encoder"]
+    from localmdi.typing import AnyArray, FloatArray, Names
 
 Codes: TypeAlias = NDArray[np.int32]
 Numeric: TypeAlias = Sequence[str] | Sequence[int]
@@ -110,7 +108,7 @@ def learn_encoder(
     shared = None if isinstance(bins, Mapping) else bins
     edges: dict[int, FloatArray] = {}
     categories = []
-    notes = BinsNotes(bins)
+    rules: dict[int, Any] = {}
     codes = np.empty(columns.shape, dtype=np.int32)
     for j, column in enumerate(columns.arrays):
         rule = single.get(j)
@@ -122,13 +120,9 @@ def learn_encoder(
                 raise ValueError(_refusal(names[j], column))
         if rule is not None:
             numbers = _as_numbers(column, names[j])
-            edges[j] = find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
+            rules[j], edges[j] = rule, find_edges(numbers[~np.isnan(numbers)], rule, name=names[j])
             column = apply_edges(numbers, edges[j])
         learned = learn_categories(column)
-        if rule is not None:
-            notes.add_binned(names[j], rule, n_bins=len(edges[j]) + 1)
-        elif column.dtype.kind in "iuf" and not columns.is_categorical[j] and j not in numeric:
-            notes.add_whole(names[j], len(learned.values))
         if learned.has_missing and missing == "error":
             raise ValueError(
                 f"X must not contain missing values; column {names[j]!r} does. Impute them, or "
@@ -136,8 +130,22 @@ def learn_encoder(
             )
         categories.append(learned)
         codes[:, j] = learned.encode(column)
-    notes_given = tuple(notes.messages())
-    return Encoder(names, tuple(categories), edges, notes_given, numeric=numeric), codes
+    merged = [
+        (names[j], len(found) + 1, int(rules[j]))
+        for j, found in edges.items()
+        if isinstance(rules[j], Integral) and len(found) + 1 < int(rules[j])
+    ]
+    whole = [
+        (names[j], len(categories[j].values))
+        for j, column in enumerate(columns.arrays)
+        if j not in edges
+        and j not in numeric
+        and column.dtype.kind in "iuf"
+        and not columns.is_categorical[j]
+        and len(categories[j].values) > _n_bins(bins)
+    ]
+    notes = bins_notes(bins, merged, whole=whole)
+    return Encoder(names, tuple(categories), edges, notes, numeric=numeric), codes
 
 
 def _numeric_columns(
@@ -218,3 +226,168 @@ def _refusal(name: str, column: AnyArray) -> str:
         f"{example!r}. Pass bins=4 to cut such columns into quarters, "
         f"bins={{{name!r}: [edges]}} to choose the cuts, or convert it."
     )
+
+
+_MOST_BINS = 1 << 24  # as many as a column may have categories
+
+Bins: TypeAlias = (
+    int
+    | Sequence[float]
+    | Mapping[str, int | Sequence[float]]
+    | Mapping[str, int]
+    | Mapping[int, int | Sequence[float]]
+)
+
+
+def bins_notes(
+    bins: Bins | None, merged: Sequence[tuple[str, int, int]], *, whole: Sequence[tuple[str, int]]
+) -> tuple[str, ...]:
+    """Return what a user should know: bins that merged, and whole columns that `bins` left alone.
+
+    Parameters
+    ----------
+    bins : int, sequence of float, dict or None
+        As it was given.
+    merged : sequence of (name, number of bins, number asked for)
+        Of columns whose values repeat.
+    whole : sequence of (name, number of values)
+        Of columns of whole numbers that keep more categories than `bins` would leave.
+
+    Examples
+    --------
+    >>> for message in bins_notes(4, [("dose", 2, 4)], whole=[("age", 73)]):
+    ...     print(message)
+    Values that repeat leave fewer bins than asked for: 'dose' has 2 instead of 4.
+    Only columns with fractions are cut by bins=4; columns of whole numbers keep every value as
+    a category: 'age' (73 values). To cut it as well pass bins={'age': 4}.
+    """
+    found = []
+    if merged:
+        each = [f"{quote_names([name])} has {n} instead of {asked}" for name, n, asked in merged]
+        found.append(f"Values that repeat leave fewer bins than asked for: {_some(each)}.")
+    if whole:
+        each = [f"{quote_names([name])} ({count(n, 'value')})" for name, n in whole]
+        found.append(
+            f"Only columns with fractions are cut by bins={bins!r:.40}; columns of whole numbers "
+            f"keep every value as a category: {_some(each)}. To cut "
+            f"{'it' if len(whole) == 1 else 'them'} as well pass "
+            f"bins={{{whole[0][0]!r}: {bins!r:.40}}}."
+        )
+    return tuple(found)
+
+
+def _some(texts: list[str]) -> str:
+    more = f" and {count(len(texts) - 8, 'more column')}" * (len(texts) > 8)
+    return ", ".join(texts[:8]) + more
+
+
+def _n_bins(bins: Bins | None) -> float:
+    """Return how many bins every measured column gets; infinitely many where `bins` says nothing.
+
+    Examples
+    --------
+    >>> _n_bins(4), _n_bins([18, 65]), _n_bins({"age": 4})
+    (4, 3, inf)
+    """
+    if bins is None or isinstance(bins, Mapping):
+        return float("inf")
+    return int(bins) if isinstance(bins, Integral) else len(np.atleast_1d(bins)) + 1
+
+
+def bins_by_column(bins: Any, names: Names, *, what: str = "the keys of bins") -> dict[int, Any]:
+    """Return what `bins` says about single columns, by position.
+
+    A dict goes from column names (or positions) to a number of bins or to edges; anything else
+    is about all measured columns and gives an empty result here.
+    """
+    if not isinstance(bins, Mapping):
+        return {}
+    position = {name: j for j, name in enumerate(names)} | {j: j for j in range(len(names))}
+    unknown = [key for key in bins if key not in position]
+    if unknown:
+        raise ValueError(
+            f"{what} must be columns of X; got {unknown[0]!r}. "
+            f"Use names such as {names[0] if names else 'x0'!r}, or positions."
+        )
+    return {position[key]: rule for key, rule in bins.items()}
+
+
+def find_edges(values: FloatArray, rule: Any, *, name: str) -> FloatArray:
+    """Return rising edges: bin i holds the values from edge i − 1 (included) up to edge i.
+
+    Parameters
+    ----------
+    values : ndarray
+        The column, without missing values.
+    rule : int or sequence of float
+        A number of bins with equally many rows, or the edges. Values that repeat cannot be shared
+        out, so that there may be fewer bins; but a column that varies has at least two.
+    name : str
+        The column's name, for messages.
+
+    Examples
+    --------
+    >>> find_edges(np.array([0.5, 1.5, 2.5, 3.5]), 2, name="age")
+    array([2.])
+    >>> find_edges(np.array([0.0, 0.0, 0.0, 0.0, 3.5]), 4, name="dose")
+    array([1.75])
+    >>> find_edges(np.array([0.5, 20.0]), [18, 65], name="age")
+    array([18., 65.])
+    """
+    if isinstance(rule, Integral) and not isinstance(rule, bool) and 2 <= int(rule) <= _MOST_BINS:
+        return _quantile_edges(np.sort(values), int(rule))
+    try:
+        edges = np.asarray(rule, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        edges = np.empty((0, 0))
+    if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+        raise ValueError(
+            f"bins of column {name!r} must be a number of bins, from 2 to {_MOST_BINS:,}, or "
+            f"finite edges in rising order; got {rule!r:.80}. Pass bins=4, or "
+            f"bins={{{name!r}: [1, 2]}}."
+        )
+    if (
+        values.size
+        and values.min() < values.max()
+        and not _separating(np.sort(values), edges).any()
+    ):
+        raise ValueError(
+            f"the bins of column {name!r} must tell its values apart; all of them, from "
+            f"{values.min():.6g} to {values.max():.6g}, fall into one bin of {rule!r:.80}. "
+            "Choose an edge between them."
+        )
+    return edges
+
+
+def apply_edges(values: AnyArray, edges: FloatArray) -> FloatArray:
+    """Return the number of each value's bin; missing stays missing."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.where(np.isnan(numbers), np.nan, np.searchsorted(edges, numbers, side="right"))
+
+
+def _quantile_edges(ordered: FloatArray, n_bins: int) -> FloatArray:
+    finite = ordered[np.isfinite(ordered)]
+    edges = np.empty(0)
+    if finite.size:
+        edges = np.unique(np.quantile(finite, np.arange(1, n_bins) / n_bins))
+        edges = edges[_separating(ordered, edges)]
+    if edges.size or not ordered.size or ordered[0] == ordered[-1]:
+        return edges
+    # More than (n_bins − 1) / n_bins of the values equal the smallest: it against the others.
+    return np.array([_between(ordered[0], ordered[ordered > ordered[0]][0])])
+
+
+def _separating(ordered: FloatArray, edges: FloatArray) -> Any:
+    """Return which edges have values below them that are not below the edge before, and above."""
+    below = np.searchsorted(ordered, edges, side="left")
+    before = np.concatenate([[0], below[:-1]])
+    return (below > before) & (below < len(ordered))
+
+
+def _between(low: float, high: float) -> float:
+    if np.isfinite(low) and np.isfinite(high):
+        middle = low / 2 + high / 2
+        return float(middle if low < middle else high)
+    if np.isfinite(high):
+        return float(high)
+    return float(np.nextafter(low, np.inf)) if np.isfinite(low) else 0.0

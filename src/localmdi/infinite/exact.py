@@ -23,22 +23,6 @@ if TYPE_CHECKING:
     from localmdi.infinite.encoder import Codes
     from localmdi.typing import FloatArray, IntArray, Measure
 
-__all__ = [
-    "BUDGET",
-    "LIMIT",
-    "Method",
-    "Plan",
-    "Run",
-    "Unseen",
-    "cheapest",
-    "exact_profile",
-    "exact_rows",
-    "path_rules",
-    "refuse",
-    "unseen_profile",
-    "unseen_rows",
-]
-
 Method: TypeAlias = Literal["auto", "exact", "sampled"]
 Unseen: TypeAlias = Literal["skip", "stop", "tree"]
 
@@ -112,9 +96,9 @@ def cheapest(
 
     Examples
     --------
-    >>> from localmdi.infinite.categorical_sample import read_sample
+    >>> from localmdi.infinite.categorical_sample import read_samples
     >>> bits = np.arange(12)[:, np.newaxis] >> np.arange(4) & 1
-    >>> sample = read_sample(np.tile(bits, 500), np.arange(12) % 3)
+    >>> (sample,) = read_samples(np.tile(bits, 500), np.arange(12) % 3)
     >>> cheapest(sample, np.arange(12)).method
     'row dual'
     """
@@ -197,9 +181,27 @@ def _time(seconds: float) -> str:
 
 
 def exact_rows(
-    sample: Sample, rows: IntArray, *, plan: Plan, run: Run, measure: Measure = "drop"
+    sample: Sample,
+    rows: IntArray,
+    *,
+    plan: Plan,
+    run: Run,
+    measure: Measure = "drop",
+    by_size: bool = False,
 ) -> FloatArray:
-    """Return the local importances of distinct rows of the sample, (n_rows, n_features)."""
+    """Return the local importances of distinct rows of the sample, (n_rows, n_features).
+
+    Or `by_size` of the context, (n_rows, n_features, n_features), which the block search knows.
+
+    Examples
+    --------
+    >>> from localmdi.infinite.categorical_sample import read_samples
+    >>> (sample,) = read_samples([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> plan = Plan("block search", 0.0, 0.0)
+    >>> exact_rows(sample, np.array([2]), plan=plan, run=Run(), by_size=True)
+    array([[[0. , 0.5],
+            [0. , 0.5]]])
+    """
     if plan.method == "shared partition":
         values = np.empty(sample.shape)
         sample.kernel.shared_partition(measure == "gain", values, run.n_threads)
@@ -215,34 +217,13 @@ def exact_rows(
         return unseen_rows(
             sample, sample.codes[rows], unseen="skip", budget=np.inf, run=run, measure=measure
         )[0]
-    values = np.zeros((len(rows), sample.shape[1]))
+    p = sample.shape[1]
+    values = np.zeros((len(rows), p, p) if by_size else (len(rows), p))
     for i, row in enumerate(rows.tolist()):
-        features, terms = _search(sample, row, all_features=False, measure=measure, run=run)
-        values[i, features] = terms.sum(axis=1)
+        features, terms = _search(sample, row, all_features=by_size, measure=measure, run=run)
+        values[i, features] = terms if by_size else terms.sum(axis=1)
         run.advance(1)
     return values
-
-
-def exact_profile(
-    sample: Sample, rows: IntArray, *, run: Run, measure: Measure = "drop"
-) -> FloatArray:
-    """Return the local importances of distinct rows by the size of the context, (n_rows, p, p).
-
-    Examples
-    --------
-    >>> from localmdi.infinite.categorical_sample import read_sample
-    >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    >>> exact_profile(sample, np.array([2]), run=Run())
-    array([[[0. , 0.5],
-            [0. , 0.5]]])
-    """
-    n_features = sample.shape[1]
-    profile = np.zeros((len(rows), n_features, n_features))
-    for i, row in enumerate(rows.tolist()):
-        features, terms = _search(sample, row, all_features=True, measure=measure, run=run)
-        profile[i, features] = terms
-        run.advance(1)
-    return profile
 
 
 def _search(
@@ -280,6 +261,7 @@ def unseen_rows(
     run: Run,
     measure: Measure = "drop",
     numbers: FloatArray | None = None,
+    by_size: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Follow any rows, also such that are not in the sample, through all distinct row sets.
 
@@ -287,56 +269,27 @@ def unseen_rows(
 
     Returns
     -------
-    values : ndarray of shape (n_rows, n_features)
-        The local importances.
+    values : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_features)
+        The local importances, or `by_size`: by the number of features asked before.
     ends : ndarray of shape (n_rows, 3)
         Mean impurity at the end of the path, support, and whether the budget was enough (else the
         row's values are not complete).
 
     Examples
     --------
-    >>> from localmdi.infinite.categorical_sample import read_sample
-    >>> sample = read_sample([[0, 0], [0, 1], [1, 0]], [0, 1, 1])
+    >>> from localmdi.infinite.categorical_sample import read_samples
+    >>> (sample,) = read_samples([[0, 0], [0, 1], [1, 0]], [0, 1, 1])
     >>> x = np.array([[1, 1]], dtype=np.int32)
     >>> unseen_rows(sample, x, unseen="stop", budget=1e6, run=Run())[1]
     array([[0., 1., 1.]])
     """
-    values = np.zeros(codes.shape)
-    ends = np.zeros((len(codes), 3))
+    n, p = codes.shape
+    values, ends = np.zeros((n, p)), np.zeros((n, 3))
+    profile = np.zeros((n, p * p) if by_size else (0, 0))
     rules = path_rules(unseen, measure)
     if sample.mixed is not None and numbers is not None:
         sample.mixed.row_sets(codes, numbers, rules, budget, values, ends, run.n_threads)
     else:
-        none = np.empty((0, 0))
-        sample.kernel.row_sets(codes, rules, budget, values, ends, none, run.n_threads)
+        sample.kernel.row_sets(codes, rules, budget, values, ends, profile, run.n_threads)
     run.advance(int(ends[:, 2].sum()))
-    return values, ends
-
-
-def unseen_profile(
-    sample: Sample,
-    codes: Codes,
-    *,
-    unseen: Unseen,
-    budget: float,
-    run: Run,
-    measure: Measure = "drop",
-) -> tuple[FloatArray, FloatArray]:
-    """Do what `unseen_rows` does, but by the number of features asked before, (n_rows, p, p).
-
-    Examples
-    --------
-    >>> from localmdi.infinite.categorical_sample import read_sample
-    >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    >>> x = np.array([[1, 2]], dtype=np.int32)
-    >>> unseen_profile(sample, x, unseen="skip", budget=1e6, run=Run())[0]
-    array([[[0., 0.],
-            [0., 0.]]])
-    """
-    n, p = codes.shape
-    profile, ends = np.zeros((n, p * p)), np.zeros((n, 3))
-    rules = path_rules(unseen, measure)
-    values = np.zeros(codes.shape)
-    sample.kernel.row_sets(codes, rules, budget, values, ends, profile, run.n_threads)
-    run.advance(int(ends[:, 2].sum()))
-    return profile.reshape(n, p, p), ends
+    return profile.reshape(n, p, p) if by_size else values, ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb, factorial
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -9,19 +10,18 @@ import numpy as np
 
 from localmdi._progress import progress_bar
 from localmdi._validation import count_threads
-from localmdi.infinite.categorical_sample import RowsAt, Sample, read_sample
+from localmdi.infinite.categorical_sample import Sample, read_samples
 from localmdi.infinite.exact import BUDGET, LIMIT, Method, Run, cheapest, refuse
-from localmdi.infinite.sampled_paths import check_n_paths, seed_of, standard_error
+from localmdi.infinite.sampled_paths import check_n_paths, seeds_of, standard_error
 from localmdi.results import InteractionImportance
 from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.infinite.binning import Bins
-    from localmdi.infinite.encoder import Codes, Missing
+    from numpy.typing import NDArray
+
+    from localmdi.infinite.encoder import Bins, Codes, Missing
     from localmdi.infinite.sampled_paths import RandomState
     from localmdi.typing import ArrayLike, FloatArray, IntArray, RowsLike
-
-__all__ = ["infinite_interactions"]
 
 Index: TypeAlias = Literal["SII", "STII", "FSII"]
 
@@ -64,7 +64,7 @@ def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
     method : {"auto", "exact", "sampled"}
         As for `infinite_mdi`.
     n_paths : int, optional
-        Number of sampled paths per row; 1000 by default.
+        Number of sampled paths per row and output; 1000 by default.
 
     Returns
     -------
@@ -81,9 +81,10 @@ def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
     as_choice("index", index, choices=_INDICES)
     as_choice("method", method, choices=get_args(Method))
     n_paths = _DEFAULT_PATHS if n_paths is None else check_n_paths(n_paths)
-    sample = read_sample(
+    samples = read_samples(
         X, y, criterion=criterion, sample_weight=sample_weight, bins=bins, missing=missing
     )
+    sample, n_outputs = samples[0], len(samples)
     n, p = sample.given.columns.shape
     if at is None and n * p * p > _MAX_VALUES:
         raise ValueError(
@@ -96,46 +97,41 @@ def infinite_interactions(  # noqa: PLR0913 - the public API fixed these names
             "at must hold rows of the sample, because contexts without rows have no impurity; got "
             f"{int((rows.row[rows.inverse] < 0).sum())} others. Leave them out."
         )
-    with progress_bar(progress, len(rows.row), unit="row") as advance:
+    with progress_bar(progress, len(rows.row) * n_outputs, unit="row") as advance:
         run = Run(count_threads(n_jobs), advance)
-        if _is_exact(sample, rows.row, method=method):
-            values, error = _exact(sample, rows.row, index=index, run=run), None
+        values, error = np.zeros((len(rows.row), p, p)), None
+        if _is_exact(samples, rows.row, method=method):
+            for one in samples:
+                values += _exact(replace(one), rows.row, index=index, run=run) / n_outputs
         else:
-            work = _Paths(index, (n_paths + 1) // 2)
-            values, error = work.sample(sample, rows.codes, seed=seed_of(random_state), run=run)
-    weight = sample.row_weight if at is None else None
-    return _result(sample, rows, index=index, values=values, error=error, row_weight=weight)
-
-
-def _result(
-    sample: Sample,
-    rows: RowsAt,
-    *,
-    index: Index,
-    values: FloatArray,
-    error: FloatArray | None,
-    row_weight: FloatArray | None,
-) -> InteractionImportance:
+            squares, seeds = np.zeros_like(values), seeds_of(random_state, n_outputs)
+            for one, seed in zip(samples, seeds, strict=True):
+                job = np.array([seed, 0, (n_paths + 1) // 2], dtype=np.uint64)
+                found, own = _sampled(replace(one), rows.codes, index=index, job=job, run=run)
+                values += found / n_outputs
+                squares += (own / n_outputs) ** 2
+            error = np.sqrt(squares)
     return InteractionImportance(
         values[rows.inverse],
         sample.encoder.names,
         unit=sample.unit,
         index=index,
         standard_error=None if error is None else error[rows.inverse],
-        row_weight=row_weight,
+        row_weight=sample.row_weight if at is None else None,
         row_labels=rows.columns.row_labels,
         frame_type=rows.columns.frame_type,
         method="exact (block search)" if error is None else "sampled",
     )
 
 
-def _is_exact(sample: Sample, rows: IntArray, *, method: Method) -> bool:
+def _is_exact(samples: list[Sample], rows: IntArray, *, method: Method) -> bool:
     if method == "sampled" or not rows.size:
         return method != "sampled"
-    plan = cheapest(sample, rows, all_features=True)
-    if plan.operations > LIMIT and method == "exact":
-        raise refuse(plan)
-    return plan.operations <= (BUDGET if method == "auto" else LIMIT)
+    plans = [cheapest(sample, rows, all_features=True) for sample in samples]
+    operations = sum(plan.operations for plan in plans)
+    if operations > LIMIT and method == "exact":
+        raise refuse(replace(plans[0], operations=operations))
+    return operations <= (BUDGET if method == "auto" else LIMIT)
 
 
 def _exact(sample: Sample, rows: IntArray, *, index: Index, run: Run) -> FloatArray:
@@ -168,25 +164,19 @@ def _weight(index: Index, s: int, *, p: int) -> float:
     return 6.0 * factorial(s + 1) * factorial(p - s - 1) / factorial(p + 1)
 
 
-class _Paths:
-    """Sampled paths: at every node the synergies of all pairs that split it."""
-
-    def __init__(self, index: Index, n_pairs: int) -> None:
-        self.index, self.n_pairs = _INDICES.index(index), n_pairs
-
-    def sample(
-        self, sample: Sample, codes: Codes, *, seed: int, run: Run
-    ) -> tuple[FloatArray, FloatArray]:
-        p, n = sample.shape[1], self.n_pairs
-        values, error = np.zeros((len(codes), p, p)), np.zeros((len(codes), p, p))
-        job = np.array([seed, 0, n], dtype=np.uint64)
-        for k, x in enumerate(codes):
-            sums, squares = np.zeros((p, p)), np.zeros((p, p))
-            sample.kernel.sampled_pairs(x, self.index, job, sums, squares, run.n_threads)
-            values[k] = _symmetric(sums / n)
-            error[k] = _symmetric(standard_error(sums / n, squares / n, n=n))
-            run.advance(1)
-        return values, error
+def _sampled(
+    sample: Sample, codes: Codes, *, index: Index, job: NDArray[np.uint64], run: Run
+) -> tuple[FloatArray, FloatArray]:
+    """Follow sampled paths: at every node the synergies of all pairs that split it."""
+    p, n = sample.shape[1], int(job[2])
+    values, error = np.zeros((len(codes), p, p)), np.zeros((len(codes), p, p))
+    for k, x in enumerate(codes):
+        sums, squares = np.zeros((p, p)), np.zeros((p, p))
+        sample.kernel.sampled_pairs(x, _INDICES.index(index), job, sums, squares, run.n_threads)
+        values[k] = _symmetric(sums / n)
+        error[k] = _symmetric(standard_error(sums / n, squares / n, n=n))
+        run.advance(1)
+    return values, error
 
 
 def _symmetric(lower: FloatArray) -> FloatArray:

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from localmdi.infinite.categorical_sample import Sample, read_sample
-from localmdi.infinite.significance import adjust, change_bound, change_p_values, large_enough
+from localmdi.infinite.categorical_sample import Sample, read_samples
 from localmdi.results.fields import as_choice
 
 if TYPE_CHECKING:
-    from localmdi.infinite.binning import Bins
-    from localmdi.infinite.encoder import Missing
+    from localmdi.infinite.encoder import Bins, Missing
     from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, RowsLike
-
-__all__ = ["LocalRelevance", "local_relevance"]
 
 Control: TypeAlias = Literal["holm", "bonferroni"]
 _MAX_ENTRIES = 2**23
@@ -126,7 +122,12 @@ def local_relevance(
     (array([[ True, False]]), array([[ True, False]]))
     """
     _check(alpha, control, min_rows=min_rows)
-    sample = read_sample(X, y, criterion="entropy", bins=bins, missing=missing)
+    sample, *others = read_samples(X, y, criterion="entropy", bins=bins, missing=missing)
+    if others:
+        raise ValueError(
+            f"y must be one output, because relevance is that of its law; got {len(others) + 1}. "
+            "Pass one of them, or a class for every combination of their values."
+        )
     p, n_classes = sample.shape[1], sample.output.n_classes
     if 2.0**p * n_classes > _MAX_ENTRIES:
         raise ValueError(
@@ -140,9 +141,11 @@ def local_relevance(
             "at must hold rows of the sample, because other rows have contexts without data. "
             "Leave out the rows that do not occur in X."
         )
-    test = _Test(float(alpha), control, min_rows=int(min_rows))
     codes = sample.given.codes[sample.given.inverse]
-    found = [test.row(sample, codes == x) for x in rows.codes]
+    found = [
+        _test_row(sample, codes == x, alpha=float(alpha), control=control, min_rows=int(min_rows))
+        for x in rows.codes
+    ]
     parts = [found[i] for i in rows.inverse]
     shape = (len(parts), p)
     columns = [np.array([part[k] for part in parts]).reshape(shape) for k in range(5)]
@@ -158,43 +161,36 @@ def local_relevance(
     )
 
 
-class _Test:
-    """What is found for every feature at one row."""
-
-    def __init__(self, alpha: float, control: Control, *, min_rows: int) -> None:
-        self.alpha, self.control, self.min_rows = alpha, control, min_rows
-
-    def row(self, sample: Sample, matches: BoolArray) -> tuple[FloatArray, ...]:
-        """Return differs, p-value, bound, number of tests, and the witness (−1: none)."""
-        p = matches.shape[1]
-        n_classes = sample.output.n_classes
-        counts = _count_contexts(matches, sample.output.label, n_classes=n_classes)
-        features = [_context_pairs(counts, m) for m in range(p)]
-        tested = [self._tested(pairs) for pairs in features]
-        n_tested = np.array([t.size for t in tested])
-        inside = np.concatenate([f.after[t] for f, t in zip(features, tested, strict=True)])
-        outside = np.concatenate(
-            [f.before[t] - f.after[t] for f, t in zip(features, tested, strict=True)]
-        )
-        p_values = adjust(change_p_values(inside, outside), self.control)
-        bounds = change_bound(inside, outside, alpha=self.alpha).max(axis=1, initial=0.0)
-        smallest, largest = np.full(p, np.nan), np.full(p, np.nan)
-        witness = np.full(p, -1.0)
-        stop = 0
-        for m, (pairs, places) in enumerate(zip(features, tested, strict=True)):
-            start, stop = stop, stop + places.size
-            if pairs.changed.any():
-                witness[m] = pairs.known[pairs.changed][0]
-            if places.size:
-                best = int(np.argmin(p_values[start:stop]))
-                smallest[m], largest[m] = p_values[start + best], bounds[start:stop].max()
-                if pairs.changed[places[best]]:
-                    witness[m] = pairs.known[places[best]]
-        return (witness >= 0).astype(float), smallest, largest, n_tested.astype(float), witness
-
-    def _tested(self, pairs: _ContextPairs) -> IntArray:
-        outside = pairs.before - pairs.after
-        return np.flatnonzero(large_enough(pairs.after, outside, smallest=self.min_rows))
+def _test_row(
+    sample: Sample, matches: BoolArray, *, alpha: float, control: Control, min_rows: int
+) -> tuple[FloatArray, ...]:
+    """Return differs, p-value, bound, number of tests, and the witness (−1: none), by feature."""
+    p = matches.shape[1]
+    n_classes = sample.output.n_classes
+    counts = _count_contexts(matches, sample.output.label, n_classes=n_classes)
+    features = [_context_pairs(counts, m) for m in range(p)]
+    tested = [
+        np.flatnonzero(np.minimum(f.after.sum(axis=1), f.outside.sum(axis=1)) >= min_rows)
+        for f in features
+    ]
+    n_tested = np.array([t.size for t in tested])
+    inside = np.concatenate([f.after[t] for f, t in zip(features, tested, strict=True)])
+    outside = np.concatenate([f.outside[t] for f, t in zip(features, tested, strict=True)])
+    p_values = adjust(change_p_values(inside, outside), control)
+    bounds = change_bound(inside, outside, alpha=alpha).max(axis=1, initial=0.0)
+    smallest, largest = np.full(p, np.nan), np.full(p, np.nan)
+    witness = np.full(p, -1.0)
+    stop = 0
+    for m, (pairs, places) in enumerate(zip(features, tested, strict=True)):
+        start, stop = stop, stop + places.size
+        if pairs.changed.any():
+            witness[m] = pairs.known[pairs.changed][0]
+        if places.size:
+            best = int(np.argmin(p_values[start:stop]))
+            smallest[m], largest[m] = p_values[start + best], bounds[start:stop].max()
+            if pairs.changed[places[best]]:
+                witness[m] = pairs.known[places[best]]
+    return (witness >= 0).astype(float), smallest, largest, n_tested.astype(float), witness
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +208,11 @@ class _ContextPairs:
     known: IntArray
     before: FloatArray
     after: FloatArray
+
+    @property
+    def outside(self) -> FloatArray:
+        """Class counts of the rows that equal x on B and not on m."""
+        return self.before - self.after
 
     @property
     def changed(self) -> BoolArray:
@@ -261,21 +262,16 @@ def _witnesses(
     sample: Sample, contexts: FloatArray, *, arrays: tuple[Any, ...]
 ) -> tuple[tuple[dict[str, Any] | None, ...], ...]:
     names = sample.encoder.names
-    result = []
-    for i, row in enumerate(contexts.astype(np.int64).tolist()):
-        result.append(
-            tuple(
-                None
-                if known < 0
-                else {names[j]: _plain(arrays[j][i]) for j in range(len(names)) if known >> j & 1}
-                for known in row
-            )
+    plain = [array.tolist() if isinstance(array, np.ndarray) else array for array in arrays]
+    return tuple(
+        tuple(
+            {names[j]: plain[j][i] for j in range(len(names)) if known >> j & 1}
+            if known >= 0
+            else None
+            for known in row
         )
-    return tuple(result)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+        for i, row in enumerate(contexts.astype(np.int64).tolist())
+    )
 
 
 def _check(alpha: float, control: Control, *, min_rows: int) -> None:
@@ -286,3 +282,104 @@ def _check(alpha: float, control: Control, *, min_rows: int) -> None:
         raise ValueError(
             f"min_rows must be a whole number, at least 1; got {min_rows!r}. Use 10 if in doubt."
         )
+
+
+_SMALL = 5.0  # expected counts below this make the G-test reject too often
+
+
+def change_p_values(inside: FloatArray, outside: FloatArray) -> FloatArray:
+    """Test for each context whether the output's law depends on X_m = x_m.
+
+    A G-test with Williams' correction; Fisher's exact test where expected counts are small (for
+    more than two classes: each class against the others, times the number of classes).
+
+    Parameters
+    ----------
+    inside, outside : ndarray of shape (n_contexts, n_classes)
+        Class counts of the rows with and without x's value.
+
+    Examples
+    --------
+    >>> change_p_values(np.array([[30.0, 10.0]]), np.array([[10.0, 30.0]])).round(6)
+    array([6.e-06])
+    """
+    from scipy.stats import chi2
+
+    both = inside + outside
+    total = both.sum(axis=1, keepdims=True)
+    statistic = np.zeros(len(inside))
+    correction = np.zeros(len(inside))
+    small = np.zeros(len(inside), dtype=bool)
+    for part in (inside, outside):
+        n = part.sum(axis=1, keepdims=True)
+        expected = n * both / total
+        ratio = np.divide(part, expected, out=np.ones_like(part), where=part > 0)
+        statistic += 2.0 * (part * np.log(ratio)).sum(axis=1)
+        correction += (total / n)[:, 0]
+        small |= ((expected < _SMALL) & (both > 0)).any(axis=1)
+    freedom = np.maximum((both > 0).sum(axis=1) - 1, 1)
+    by_class = np.divide(total, both, out=np.zeros_like(both), where=both > 0).sum(axis=1)
+    williams = 1.0 + (correction - 1.0) * (by_class - 1.0) / (6.0 * total[:, 0] * freedom)
+    p_values = np.asarray(chi2.sf(statistic / williams, freedom), dtype=np.float64)
+    for k in np.flatnonzero(small):
+        p_values[k] = _fisher(inside[k], outside[k])
+    return p_values
+
+
+def _fisher(inside: FloatArray, outside: FloatArray) -> float:
+    from scipy.stats import fisher_exact
+
+    present = np.flatnonzero(inside + outside > 0)
+    if len(present) < 2:
+        return 1.0
+    classes = present[:1] if len(present) == 2 else present
+    found = [
+        fisher_exact([[part[c], part.sum() - part[c]] for part in (inside, outside)])[1]
+        for c in classes
+    ]
+    return float(min(1.0, min(found) * len(classes)))
+
+
+def adjust(p_values: FloatArray, control: Literal["holm", "bonferroni"]) -> FloatArray:
+    """Return p-values corrected for the number of tests, to be compared with alpha.
+
+    Examples
+    --------
+    >>> adjust(np.array([0.01, 0.04]), "holm")
+    array([0.02, 0.04])
+    >>> adjust(np.array([0.01, 0.04]), "bonferroni")
+    array([0.02, 0.08])
+    """
+    n = len(p_values)
+    if control == "bonferroni" or n == 0:
+        return np.minimum(p_values * n, 1.0)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate(p_values[order] * (n - np.arange(n)))
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def change_bound(inside: FloatArray, outside: FloatArray, *, alpha: float) -> FloatArray:
+    """Return upper bounds on |P(y | B, x_m) − P(y | B)| for each context and class.
+
+    From Clopper and Pearson's intervals for both sides; with probability 1 − alpha, given the rows
+    of X, all bounds hold at once.
+
+    Examples
+    --------
+    >>> change_bound(np.array([[50.0, 50.0]]), np.array([[50.0, 50.0]]), alpha=0.05).round(2)
+    array([[0.13, 0.13]])
+    """
+    from scipy.stats import beta
+
+    level = alpha / (4.0 * max(inside.size, 1))
+    low, high = [], []
+    for part in (inside, outside):
+        n = part.sum(axis=1, keepdims=True)
+        low.append(np.where(part > 0, beta.ppf(level, np.maximum(part, 1), n - part + 1), 0.0))
+        rest = np.maximum(n - part, 1)
+        high.append(np.where(part < n, beta.ppf(1.0 - level, part + 1, rest), 1.0))
+    gap = np.maximum(high[0] - low[1], high[1] - low[0])
+    n_inside, n_outside = inside.sum(axis=1), outside.sum(axis=1)
+    return np.asarray(gap * (n_outside / (n_inside + n_outside))[:, np.newaxis])

@@ -15,17 +15,6 @@ if TYPE_CHECKING:
     from localmdi.infinite.exact import Unseen
     from localmdi.typing import BoolArray, FloatArray, IntArray, Measure
 
-__all__ = [
-    "RandomState",
-    "SampledRows",
-    "Stopping",
-    "check_n_paths",
-    "read_stopping",
-    "sampled_rows",
-    "seed_of",
-    "standard_error",
-]
-
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 _Z = 1.959963984540054  # 97.5 % of the normal law lie below
@@ -81,13 +70,22 @@ def check_n_paths(n_paths: int) -> int:
     return int(n_paths)
 
 
-def seed_of(random_state: RandomState) -> int:
-    """Return a seed from None, an int, a RandomState or a Generator."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    from sklearn.utils import check_random_state
+def seeds_of(random_state: RandomState, n: int) -> list[int]:
+    """Return n seeds from None, an int, a RandomState or a Generator.
 
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    Examples
+    --------
+    >>> len(set(seeds_of(0, 3)))
+    3
+    """
+    if isinstance(random_state, np.random.Generator):
+        seed = int(random_state.integers(2**31))
+    else:
+        from sklearn.utils import check_random_state
+
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+    more: list[int] = np.random.SeedSequence(seed).generate_state(n - 1).tolist()
+    return [seed, *more]
 
 
 def sampled_rows(
@@ -110,8 +108,8 @@ def sampled_rows(
 
     Examples
     --------
-    >>> from localmdi.infinite.categorical_sample import read_sample
-    >>> sample = read_sample([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> from localmdi.infinite.categorical_sample import read_samples
+    >>> (sample,) = read_samples([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     >>> sampled_rows(sample, sample.codes[:1], unseen="skip", stopping=Stopping(0.1, 64), seed=0,
     ...              run=Run()).values
     array([[0.5, 0.5]])

@@ -17,18 +17,27 @@ from localmdi.theory.axioms import (
     is_symmetric,
     respects_null_players,
 )
+from localmdi.theory.contexts import MAX_ENTRIES
 from localmdi.theory.distribution import Distribution
-from localmdi.theory.game import Game, global_game, local_game, prediction_game
+from localmdi.theory.game import (
+    Game,
+    degree_profile,
+    global_game,
+    interaction_index,
+    local_game,
+    moebius,
+    prediction_game,
+    shapley_value,
+)
 from localmdi.theory.impurity import (
     divergence,
+    entropy,
     impurity,
     impurity_at,
     impurity_decrease,
     mean_impurity,
+    mutual_information,
 )
-from localmdi.theory.information import entropy, mutual_information
-from localmdi.theory.interaction import interaction_index, moebius
-from localmdi.theory.local_relevance import Witness, is_locally_relevant, local_witnesses
 from localmdi.theory.population import (
     population_local_mdi,
     population_local_profile,
@@ -36,13 +45,14 @@ from localmdi.theory.population import (
     population_profile,
 )
 from localmdi.theory.relevance import (
+    Witness,
+    is_locally_relevant,
     is_relevant,
     is_strongly_relevant,
     is_weakly_relevant,
+    local_witnesses,
     relevant_contexts,
 )
-from localmdi.theory.shapley import degree_profile, shapley_value
-from localmdi.theory.size import MAX_ENTRIES
 
 __all__ = [
     "MAX_ENTRIES",

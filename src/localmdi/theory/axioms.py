@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from localmdi.theory.game import Game
     from localmdi.typing import ArrayLike, FloatArray
 
-__all__ = [
-    "Verdict",
-    "are_symmetric",
-    "is_efficient",
-    "is_monotonic",
-    "is_null_player",
-    "is_strongly_monotonic",
-    "is_symmetric",
-    "respects_null_players",
-]
-
 TOLERANCE = 1e-10
 
 

@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.theory import validation
-from localmdi.theory.size import require_feasible
+from localmdi.theory.contexts import require_feasible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from localmdi.typing import ArrayLike, FloatArray, IntArray
-
-__all__ = ["Distribution"]
+    from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
 
 SUM_TOLERANCE = 1e-9
 
 
 class Distribution:
-    """A joint law of p categorical features and one output.
+    """A joint law of p categorical features and one output, or several.
+
+    Several outputs are one Y whose values are combinations of theirs. Impurities, the games made of
+    them and importances are then means over the outputs; relevance, entropies and informations are
+    those of all outputs together.
 
     Parameters
     ----------
     table : array-like of shape (|X_1|, …, |X_p|, |Y|)
         Joint probabilities; non-negative, summing to one (up to 1e-9).
-    y_values : array-like of shape (|Y|,), optional
-        Numeric values of the output; needed by the variance only.
+    y_values : array-like of shape (|Y|,) or (|Y|, n_outputs), optional
+        Numeric values of the output, needed by the variance only; or, one row for each value of Y,
+        the values of several outputs.
     categories : sequence of p sequences, optional
         The features' values in the order of the table's axes; 0, 1, … by default. Instances `x`
         are given in these values.
@@ -42,6 +44,8 @@ class Distribution:
         The whole numbers behind the table when it comes from a sample: relevance is then exact.
     arities : tuple of int
         Number of values of each feature.
+    n_outputs : int
+        Number of outputs.
 
     See Also
     --------
@@ -58,6 +62,16 @@ class Distribution:
     [0.5, 0.5]
     >>> law.conditional("y", {0: 1}).tolist()
     [0.0, 1.0]
+
+    Each feature is one of two outputs:
+
+    >>> from localmdi.theory import population_mdi
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> law = Distribution.from_samples(X, X)
+    >>> law.n_outputs, law.classes
+    (2, ((0, 0), (0, 1), (1, 0), (1, 1)))
+    >>> population_mdi(law).tolist()
+    [0.5, 0.5]
     """
 
     def __init__(
@@ -69,7 +83,7 @@ class Distribution:
         classes: Sequence[Any] | None = None,
     ) -> None:
         array = np.array(table, dtype=np.float64)
-        validation.check_masses(array, name="table")
+        check_masses(array, name="table")
         total = float(array.sum())
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise ValueError(
@@ -83,9 +97,10 @@ class Distribution:
         self.arities: tuple[int, ...] = array.shape[:-1]
         self.n_features: int = array.ndim - 1
         self.n_classes: int = array.shape[-1]
-        self.y_values: FloatArray | None = validation.check_y_values(y_values, self.n_classes)
-        self.categories = validation.check_categories(categories, self.arities)
-        self.classes = validation.check_classes(classes, self.n_classes)
+        self.y_values, self._outputs = check_y_values(y_values, self.n_classes)
+        self.n_outputs: int = len(self._outputs) or 1
+        self.categories = check_categories(categories, self.arities)
+        self.classes = check_classes(classes, self.n_classes)
 
     @classmethod
     def from_counts(
@@ -117,7 +132,7 @@ class Distribution:
                 f"counts must be whole numbers, but have dtype {array.dtype}: pass probabilities "
                 "to Distribution(table)."
             )
-        validation.check_masses(array, name="counts")
+        check_masses(array, name="counts")
         total = int(array.sum())
         if total == 0:
             raise ValueError("counts must not all be zero: there is no row to make a law of.")
@@ -137,7 +152,7 @@ class Distribution:
         ----------
         X : array-like of shape (n_rows, p)
             Categories; the distinct values of a column become its axis.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Outputs. Numbers also become `y_values`.
         sample_weight : array-like of shape (n_rows,), optional
             Non-negative weights; whole numbers keep relevance exact.
@@ -151,14 +166,14 @@ class Distribution:
         >>> law.y_values.tolist()
         [1.5, 4.0]
         """
-        rows, labels, weight = validation.check_sample(X, y, sample_weight=sample_weight)
-        encoded = [np.unique(column, return_inverse=True) for column in (*rows.T, labels)]
-        shape = tuple(len(values) for values, _ in encoded)
+        rows, labels, weight = check_sample(X, y, sample_weight=sample_weight)
+        encoded = [np.unique(column, return_inverse=True) for column in rows.T]
+        categories = [tuple(values.tolist()) for values, _ in encoded]
+        classes, code, y_values = _joint_output(labels)
+        shape = (*map(len, categories), len(classes))
         require_feasible(shape, what="the joint law of X and y")
         counts = np.zeros(shape, dtype=weight.dtype)
-        np.add.at(counts, tuple(codes.ravel() for _, codes in encoded), weight)
-        *categories, classes = [tuple(values.tolist()) for values, _ in encoded]
-        y_values = classes if labels.dtype.kind in "biuf" else None
+        np.add.at(counts, (*(codes.ravel() for _, codes in encoded), code), weight)
         if counts.dtype.kind == "i":
             return cls.from_counts(
                 counts, y_values=y_values, categories=categories, classes=classes
@@ -193,7 +208,7 @@ class Distribution:
         [0.75, 0.25]
         """
         rows = np.array(output, dtype=np.float64)
-        validation.check_masses(rows, name="output")
+        check_masses(rows, name="output")
         shape = rows.shape[:-1]
         weight = np.full(shape, 1.0 / np.prod(shape)) if inputs is None else np.array(inputs, float)
         if weight.shape != shape:
@@ -323,6 +338,27 @@ class Distribution:
                 )
         return tuple(sorted(axes))
 
+    def by_output(self, masses: AnyArray) -> list[tuple[AnyArray, FloatArray | None]]:
+        """Return masses of the values of each output, (…, |Y_o|), and these values as numbers.
+
+        Parameters
+        ----------
+        masses : ndarray of shape (…, |Y|)
+            Masses of the values of Y.
+
+        Examples
+        --------
+        >>> law = Distribution.from_counts([[3, 1, 4]], y_values=[["a", 0], ["a", 1], ["b", 1]])
+        >>> [part.tolist() for part, _ in law.by_output(law.counts)]
+        [[[4, 4]], [[3, 5]]]
+        """
+        if not self._outputs:
+            return [(masses, self.y_values)]
+        return [
+            (np.stack([masses[..., code == k].sum(axis=-1) for k in range(code.max() + 1)], -1), of)
+            for code, of in self._outputs
+        ]
+
     def _code(self, feature: int, value: Any) -> int:
         try:
             return self.categories[feature].index(value)
@@ -333,4 +369,156 @@ class Distribution:
             ) from None
 
     def __repr__(self) -> str:
-        return f"Distribution(arities={self.arities}, n_classes={self.n_classes})"
+        several = f", n_outputs={self.n_outputs}" if self._outputs else ""
+        return f"Distribution(arities={self.arities}, n_classes={self.n_classes}{several})"
+
+
+def check_masses(masses: AnyArray, *, name: str) -> None:
+    """Raise unless the array is a non-empty, finite, non-negative table with an output axis.
+
+    Examples
+    --------
+    >>> check_masses(np.array([[0.5, -0.5]]), name="table")
+    Traceback (most recent call last):
+    ...
+    ValueError: table must be non-negative, but entry (0, 1) is -0.5.
+    """
+    if masses.ndim < 2 or masses.size == 0:
+        raise ValueError(
+            f"{name} must have one axis per feature and the output's axis last, "
+            f"shape (|X_1|, …, |X_p|, |Y|) with p >= 1, but has shape {masses.shape}."
+        )
+    require_feasible(masses.shape, what=name)
+    bad = ~np.isfinite(masses) | (masses < 0)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        must = "non-negative" if np.isfinite(masses[where]) else "finite"
+        raise ValueError(f"{name} must be {must}, but entry {where} is {masses[where]}.")
+
+
+def check_y_values(
+    y_values: ArrayLike | None, n_classes: int
+) -> tuple[FloatArray | None, list[tuple[IntArray, FloatArray | None]]]:
+    """Return the numbers of one output, read-only, or None; and codes and numbers of several.
+
+    Examples
+    --------
+    >>> check_y_values([0, 10], 2)[0].tolist()
+    [0.0, 10.0]
+    >>> [code.tolist() for code, _ in check_y_values([["a", 0], ["b", 0]], 2)[1]]
+    [[0, 1], [0, 0]]
+    """
+    if y_values is None:
+        return None, []
+    given = np.asarray(y_values)
+    if given.ndim == 2:
+        if len(given) != n_classes or given.shape[1] == 0:
+            raise ValueError(
+                "y_values of several outputs must have one row per value of Y and one column per "
+                f"output, shape ({n_classes}, n_outputs), but have shape {given.shape}."
+            )
+        outputs = [_values_of(column)[1:] for column in given.T]
+        if not all(numbers is None or np.isfinite(numbers).all() for _, numbers in outputs):
+            raise ValueError(
+                "y_values must be finite numbers or labels, but some are infinite or NaN."
+            )
+        return None, outputs
+    values = np.array(y_values, dtype=np.float64)
+    if values.shape != (n_classes,) or not np.isfinite(values).all():
+        raise ValueError(
+            f"y_values must be {n_classes} finite numbers, one per value of Y, but are {y_values}."
+        )
+    values.flags.writeable = False
+    return values, []
+
+
+def _joint_output(labels: AnyArray) -> tuple[tuple[Any, ...], IntArray, Any]:
+    """Return the classes of one output or several, the rows' codes, and the `y_values`."""
+    if labels.ndim == 1:
+        return _values_of(labels)
+    columns = [_values_of(column) for column in labels.T]
+    codes, code = np.unique([code for _, code, _ in columns], axis=1, return_inverse=True)
+    found = [[values[k] for k in own] for own, (values, _, _) in zip(codes, columns, strict=True)]
+    classes = tuple(zip(*found, strict=True))
+    values = np.empty(codes.T.shape, dtype=object)
+    values[:] = classes
+    return classes, code.ravel(), values
+
+
+def _values_of(column: AnyArray) -> tuple[tuple[Any, ...], IntArray, FloatArray | None]:
+    """Return the distinct values of an output, every row's code, and the values as numbers."""
+    values, code = np.unique(column, return_inverse=True)
+    found = tuple(values.tolist())
+    numeric = all(isinstance(value, bool | int | float) for value in found)
+    return found, code.ravel(), np.array(found, dtype=np.float64) if numeric else None
+
+
+def check_categories(
+    categories: Sequence[Sequence[Any]] | None, arities: tuple[int, ...]
+) -> tuple[tuple[Any, ...], ...]:
+    """Return the features' values, by default 0, 1, … on each axis.
+
+    Examples
+    --------
+    >>> check_categories(None, (2, 3))
+    ((0, 1), (0, 1, 2))
+    """
+    if categories is None:
+        return tuple(tuple(range(arity)) for arity in arities)
+    sizes = tuple(len(set(values)) for values in categories)
+    if sizes != arities or any(len(values) != len(set(values)) for values in categories):
+        raise ValueError(
+            f"categories must list {arities} distinct values per feature, but list {sizes}."
+        )
+    return tuple(tuple(values) for values in categories)
+
+
+def check_classes(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...]:
+    """Return the output's labels, by default 0, 1, ….
+
+    Examples
+    --------
+    >>> check_classes(["no", "yes"], 2)
+    ('no', 'yes')
+    """
+    if classes is None:
+        return tuple(range(n_classes))
+    if len(classes) != n_classes or len(set(classes)) != n_classes:
+        raise ValueError(f"classes must be {n_classes} distinct labels, but are {tuple(classes)}.")
+    return tuple(classes)
+
+
+def check_sample(
+    X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return X, y and the weights as arrays; whole weights come back as integers.
+
+    Examples
+    --------
+    >>> X, y, weight = check_sample([[0], [1]], ["a", "b"], sample_weight=[1.0, 2.0])
+    >>> weight.tolist()
+    [1, 2]
+    """
+    rows, labels = np.asarray(X), np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    matches = labels.ndim in (1, 2) and labels.shape[:1] == rows.shape[:1]
+    if rows.ndim != 2 or not matches or 0 in (rows.size, labels.size):
+        raise ValueError(
+            "X must be (n_rows, p) and y (n_rows,) or (n_rows, n_outputs), all non-empty, but they "
+            f"have shapes {rows.shape} and {labels.shape}."
+        )
+    # Only a missing value differs from itself.
+    if np.any(rows != rows) or np.any(labels != labels):
+        raise ValueError("X and y must have no missing values: give the missing a category.")
+    if sample_weight is None:
+        return rows, labels, np.ones(len(rows), dtype=np.int64)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (len(rows),) or not np.isfinite(weight).all():
+        raise ValueError(
+            f"sample_weight must be {len(rows)} finite numbers, but has shape {weight.shape}."
+        )
+    if np.any(weight < 0) or not weight.sum() > 0:
+        raise ValueError("sample_weight must be non-negative, with a positive sum.")
+    whole = np.array_equal(weight, np.floor(weight)) and weight.sum() < 2**53
+    return rows, labels, weight.astype(np.int64) if whole else weight

@@ -1,22 +1,31 @@
-"""TU-games (V, v) of Section 2, and the games of a law whose Shapley values are MDI importances."""
+"""TU-games (V, v) of Section 2: those of a law, whose Shapley values are MDI importances.
+
+The Shapley value (Eq. 1), its terms by the size of the coalition, and pairwise interactions (the
+paper's future work).
+"""
 
 from __future__ import annotations
 
+from math import comb, factorial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.theory.contexts import all_contexts, by_coalition, contexts_of, flatten
-from localmdi.theory.impurity import impurity
+from localmdi.theory.contexts import (
+    all_contexts,
+    by_coalition,
+    coalition_sizes,
+    contexts_of,
+    flatten,
+)
+from localmdi.theory.impurity import node_impurity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from localmdi.theory.distribution import Distribution
     from localmdi.theory.impurity import Criterion
     from localmdi.typing import ArrayLike, FloatArray
-
-__all__ = ["Game", "global_game", "local_game", "prediction_game"]
 
 
 class Game:
@@ -120,7 +129,7 @@ def global_game(law: Distribution, criterion: Criterion = "entropy") -> Game:
     [0.0, 0.0, 0.0, 1.0]
     """
     contexts = all_contexts(law.table)
-    weighted = contexts.sum(axis=-1) * impurity(contexts, criterion, y_values=law.y_values)
+    weighted = contexts.sum(axis=-1) * node_impurity(law, contexts, criterion=criterion)
     mean = flatten(by_coalition(weighted))
     return Game(mean[0] - mean)
 
@@ -147,7 +156,7 @@ def local_game(law: Distribution, x: Sequence[Any], criterion: Criterion = "entr
     Game(n_players=1, v(V)=-0.188722)
     """
     contexts = contexts_of(law.table, law.encode(x))
-    node = flatten(impurity(contexts, criterion, y_values=law.y_values))
+    node = flatten(node_impurity(law, contexts, criterion=criterion))
     return Game(node[0] - node)
 
 
@@ -176,3 +185,136 @@ def prediction_game(law: Distribution, x: Sequence[Any], *, y: Any) -> Game:
     contexts = contexts_of(law.table, law.encode(x))
     chance = flatten(contexts[..., law.classes.index(y)] / contexts.sum(axis=-1))
     return Game(chance - chance[0])
+
+
+def shapley_value(game: Game) -> FloatArray:
+    """Return Σ_S |S|!(p−|S|−1)!/p! · MC_m(S) for every player m (Equation 1).
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    ndarray of shape (p,)
+
+    Examples
+    --------
+    The glove game: player 0 has the left glove, players 1 and 2 have right ones.
+
+    >>> from localmdi.theory import Game
+    >>> (6 * shapley_value(Game([0, 0, 0, 1, 0, 1, 0, 1]))).round(12).tolist()
+    [4.0, 1.0, 1.0]
+    """
+    p = game.n_players
+    weight = np.array([factorial(s) * factorial(p - s - 1) / factorial(p) for s in range(p)])
+    per_coalition = weight[coalition_sizes(p - 1)]
+    return np.array([per_coalition @ game.marginal_contributions(m) for m in range(p)])
+
+
+def degree_profile(game: Game) -> FloatArray:
+    """Return the Shapley value's terms by degree: entry [m, k] collects the coalitions of size k.
+
+    Of a global or a local game these are the terms of Eq. 5 or Eq. 11 with |B| = k: how much a
+    feature tells at depth k of a totally randomized tree. Rows sum to the Shapley value.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+
+    Examples
+    --------
+    A feature of an exclusive or tells nothing at the root, and half of a bit below:
+
+    >>> from localmdi.theory import Game
+    >>> degree_profile(Game([0, 0, 0, 1])).tolist()
+    [[0.0, 0.5], [0.0, 0.5]]
+    """
+    p = game.n_players
+    sizes = coalition_sizes(p - 1)
+    weight = np.array([factorial(s) * factorial(p - s - 1) / factorial(p) for s in range(p)])
+    sums = [np.bincount(sizes, game.marginal_contributions(m), minlength=p) for m in range(p)]
+    return np.asarray(np.array(sums) * weight)
+
+
+def moebius(game: Game) -> FloatArray:
+    """Return the dividends a(S) with v(T) = Σ_{S ⊆ T} a(S), in the order of the game's table.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    ndarray of shape (2^p,)
+
+    Examples
+    --------
+    >>> from localmdi.theory import Game
+    >>> moebius(Game([0, 1, 2, 7])).tolist()
+    [0.0, 1.0, 2.0, 4.0]
+    """
+    cube = game.cube.copy()
+    for player in range(game.n_players):
+        without, with_player = np.moveaxis(cube, player, 0)
+        with_player -= without
+    dividends: FloatArray = flatten(cube)
+    return dividends
+
+
+def interaction_index(game: Game, index: str = "SII") -> FloatArray:
+    """Return the interaction of every pair: weighted sums of Δ_ij(S) over S without i and j.
+
+    Δ_ij(S) = v(S+i+j) − v(S+i) − v(S+j) + v(S) is positive for synergy (an exclusive or) and
+    negative for redundancy (copies).
+
+    Parameters
+    ----------
+    game : Game
+    index : {"SII", "STII", "FSII", "Banzhaf"}
+        Shapley interaction index; Shapley–Taylor of order two (with v({i}) of every player, the
+        pairs sum to v(V)); Faith-Shap of order two; Banzhaf interaction index.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        Symmetric; the diagonal is NaN.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution, global_game
+    >>> xor = Distribution.from_counts([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> copies = Distribution.from_counts([[[1, 0], [0, 0]], [[0, 0], [0, 1]]])
+    >>> interaction_index(global_game(xor)).tolist()
+    [[nan, 1.0], [1.0, nan]]
+    >>> interaction_index(global_game(copies)).tolist()
+    [[nan, -1.0], [-1.0, nan]]
+    """
+    p = game.n_players
+    result = np.full((p, p), np.nan)
+    if p < 2:
+        return result
+    weight = np.array([_weight_of(index)(s, p) for s in range(p - 1)])
+    per_coalition = weight[coalition_sizes(p - 2)]
+    for i in range(p):
+        for j in range(i):
+            (neither, only_j), (only_i, both) = np.moveaxis(game.cube, (i, j), (0, 1))
+            synergy = flatten(both - only_i - only_j + neither)
+            result[i, j] = result[j, i] = per_coalition @ synergy
+    return result
+
+
+def _weight_of(index: str) -> Callable[[int, int], float]:
+    weights: dict[str, Callable[[int, int], float]] = {
+        "SII": lambda s, p: factorial(s) * factorial(p - s - 2) / factorial(p - 1),
+        "STII": lambda s, p: 2 / (p * comb(p - 1, s)),
+        "FSII": lambda s, p: 6 * factorial(s + 1) * factorial(p - s - 1) / factorial(p + 1),
+        "Banzhaf": lambda s, p: 0.5 ** (p - 2),
+    }
+    if index not in weights:
+        raise ValueError(f"index must be one of {sorted(weights)}, but {index!r} was given.")
+    return weights[index]

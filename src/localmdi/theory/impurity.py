@@ -1,7 +1,8 @@
-"""Impurities of the output, i(·) of Section 2, their means given features (App. F), divergences.
+"""Impurities of the output, i(·) of Section 2, and their means given features; information.
 
 Entropy is in bits. Beside the three names of the paper (and scikit-learn's for them) a criterion
-may be a function that takes probabilities (…, |Y|) and returns impurities (…).
+may be a function that takes probabilities (…, |Y|) and returns impurities (…). Entropies of any
+variables and mutual information are those of Appendix G.
 """
 
 from __future__ import annotations
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.theory.distribution import Distribution
     from localmdi.typing import ArrayLike, FloatArray
-
-__all__ = [
-    "Criterion",
-    "divergence",
-    "impurity",
-    "impurity_at",
-    "impurity_decrease",
-    "mean_impurity",
-]
 
 Criterion: TypeAlias = str | Callable[[AnyArray], AnyArray]
 
@@ -148,6 +140,20 @@ def _numeric(y_values: ArrayLike | None) -> FloatArray:
     return np.asarray(y_values, dtype=np.float64)
 
 
+def node_impurity(law: Distribution, masses: AnyArray, *, criterion: Criterion) -> FloatArray:
+    """Return the impurity of masses of Y, (…, |Y|); of several outputs the mean.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_samples([[0], [1]], [[0, 0], [1, 0]])
+    >>> float(node_impurity(law, law.counts.sum(axis=0), criterion="entropy"))
+    0.5
+    """
+    found = [impurity(part, criterion, y_values=of) for part, of in law.by_output(masses)]
+    return np.asarray(np.mean(found, axis=0))
+
+
 def mean_impurity(law: Distribution, given: Any = (), *, criterion: Criterion = "entropy") -> float:
     """Return E_B[i(Y | B)], for entropy the conditional entropy H(Y|B).
 
@@ -168,8 +174,7 @@ def mean_impurity(law: Distribution, given: Any = (), *, criterion: Criterion = 
     """
     features = set(law.axes(given)) - {law.n_features}
     joint = law.marginal((*features, "y"))
-    node = impurity(joint, criterion, y_values=law.y_values)
-    return float(np.sum(joint.sum(axis=-1) * node))
+    return float(np.sum(joint.sum(axis=-1) * node_impurity(law, joint, criterion=criterion)))
 
 
 def impurity_at(
@@ -192,7 +197,7 @@ def impurity_at(
     >>> impurity_at(law, {0: 0}), impurity_at(law, {0: 1})
     (1.0, 0.0)
     """
-    return float(impurity(law.conditional("y", context), criterion, y_values=law.y_values))
+    return float(node_impurity(law, law.conditional("y", context), criterion=criterion))
 
 
 def impurity_decrease(
@@ -220,3 +225,61 @@ def impurity_decrease(
     return mean_impurity(law, before, criterion=criterion) - mean_impurity(
         law, after - {law.n_features}, criterion=criterion
     )
+
+
+def entropy(law: Distribution, of: Any, given: Any = ()) -> float:
+    """Return H(of | given), the (conditional) Shannon entropy of Appendix G.
+
+    Parameters
+    ----------
+    law : Distribution
+    of, given : int, "y", or an iterable of these
+        Features by index; the output is "y". Sets are joint variables.
+
+    Examples
+    --------
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_conditional([[0.5, 0.5], [1.0, 0.0]])
+    >>> entropy(law, "y", given=0)
+    0.5
+    >>> entropy(law, (0, "y"))
+    1.5
+    """
+    known = set(law.axes(given))
+    joint = known | set(law.axes(of))
+    return _joint_entropy(law, joint) - _joint_entropy(law, known)
+
+
+def mutual_information(
+    law: Distribution, features: Any, given: Any = (), *, about: Any = "y"
+) -> float:
+    """Return I(about; features | given), by default about the output Y.
+
+    Parameters
+    ----------
+    law : Distribution
+    features, given, about : int, "y", or an iterable of these
+        Features by index; the output is "y". Sets are joint variables.
+
+    Examples
+    --------
+    Two coins and their exclusive or: nothing apart, one bit together.
+
+    >>> from localmdi.theory import Distribution
+    >>> law = Distribution.from_counts([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> mutual_information(law, 0), mutual_information(law, 0, given=1)
+    (0.0, 1.0)
+    >>> mutual_information(law, 0, given="y", about=1)
+    1.0
+    """
+    known = (*_names(law, given), *_names(law, features))
+    return entropy(law, about, given) - entropy(law, about, known)
+
+
+def _names(law: Distribution, of: Any) -> tuple[Any, ...]:
+    return tuple("y" if axis == law.n_features else axis for axis in law.axes(of))
+
+
+def _joint_entropy(law: Distribution, axes: set[int]) -> float:
+    dropped = tuple(set(range(law.table.ndim)) - axes)
+    return float(impurity(law.table.sum(axis=dropped).ravel()))
