@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         forest_gap,
         global_mdi,
         local_mdi,
+        local_mdi_by_class,
         saabas,
     )
     from localmdi._explainer import Explainer
@@ -59,6 +60,7 @@ __all__ = [
     "load_importance",
     "local_interactions",
     "local_mdi",
+    "local_mdi_by_class",
     "local_relevance",
     "plots",
     "register_adapter",
@@ -93,6 +95,7 @@ _HOMES = {
     "load_importance": "results",
     "local_interactions": "_interactions",
     "local_mdi": "_api",
+    "local_mdi_by_class": "_api",
     "local_relevance": "infinite",
     "register_adapter": "adapters",
     "saabas": "_api",

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from localmdi._explainer import ModelRows, caution, explainer_of
-from localmdi._validation import count_threads
+from localmdi._validation import check_flags, check_keywords, check_measure, count_threads
 from localmdi.adapters import Candidate, adapt, in_bag_disagreement
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.credit import credit_of, impurity_drop
 from localmdi.forest.packing import Packing
 from localmdi.importance import (
+    LocalRequest,
     changes_of_target,
     decompose,
+    explain,
     explain_classes,
     follow_prediction,
     global_importance,
     prediction_paths,
 )
-from localmdi.infinite import measure_gap
+from localmdi.infinite import infinite_mdi, measure_gap
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -32,7 +34,15 @@ if TYPE_CHECKING:
     from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
     from localmdi.typing import AnyArray, ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = ["as_forest", "decompose_global", "forest_gap", "global_mdi", "local_mdi", "saabas"]
+__all__ = [
+    "as_forest",
+    "decompose_global",
+    "forest_gap",
+    "global_mdi",
+    "local_mdi",
+    "local_mdi_by_class",
+    "saabas",
+]
 
 
 def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
@@ -63,38 +73,25 @@ def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
       node statistics: weight, impurity, value
       classes: 0, 1, 2
     """
+    check_flags(values=values)
     forest = adapt(model, values=values).forest
     # Whoever asks for a forest gets one that has been read and checked.
     return forest if forest.source is None else replace(forest)
 
 
-@overload
 def local_mdi(
     model: FittedModel,
     X: RowsLike,
     *,
     measure: Measure = "drop",
+    criterion: str | None = None,
     n_jobs: int | None = None,
     standard_error: bool = False,
     output: Literal["dense", "sparse"] = "dense",
     out: FloatArray | None = None,
     progress: bool = False,
     direction: bool = False,
-    by_class: Literal[False] = False,
-) -> LocalImportance: ...
-@overload
-def local_mdi(
-    model: FittedModel, X: RowsLike, *, n_jobs: int | None = None, by_class: Literal[True]
-) -> ClassImportance: ...
-def local_mdi(
-    model: FittedModel,
-    X: RowsLike,
-    *,
-    n_jobs: int | None = None,
-    direction: bool = False,
-    by_class: bool = False,
-    **options: Any,
-) -> LocalImportance | ClassImportance:
+) -> LocalImportance:
     """Explain rows: how much uncertainty about the target each feature removed on their paths.
 
     Definition 1 of the paper: a row walks down every tree; at each node the impurity changes from
@@ -114,6 +111,9 @@ def local_mdi(
         means for the variance): never negative, and zero only where the feature changes nothing.
         Both have the same mean over the training rows; the gains of one row do not add up to
         anything, so that its result has neither baseline nor residual.
+    criterion : {"entropy", "log_loss", "gini"} or None
+        Measure by this criterion, from the class frequencies of the nodes: "entropy" gives bits,
+        whatever the trees were grown with. None: the model's own. See `Forest.with_criterion`.
     n_jobs : int or None
         Number of threads: None is one, unless in a joblib context; -1 is all processors. The result
         has the same bits for any number.
@@ -131,13 +131,10 @@ def local_mdi(
         result's ``direction`` is how the share of the predicted class, or the predicted number,
         moved at the feature's splits, of boosted trees the score of the predicted class;
         ``prediction`` is what is predicted. For models of one target.
-    by_class : bool
-        Whether to split the values by class of the target: the parts of a row and feature add up
-        to its value. For entropy and Gini impurity; no other option than n_jobs goes with it.
 
     Returns
     -------
-    LocalImportance, or ClassImportance with by_class
+    LocalImportance
 
     Examples
     --------
@@ -154,30 +151,19 @@ def local_mdi(
     >>> [name for name, value in result.mean().top(2)]
     ['petal width (cm)', 'petal length (cm)']
     """
-    if by_class:
-        if direction or options:
-            named = sorted([*options, *["direction"] * direction])
-            raise ValueError(
-                f"by_class goes with no other option than n_jobs; got {', '.join(named)}. "
-                "Call local_mdi twice."
-            )
-        return _by_class(model, X, n_jobs=n_jobs)
-    measure = options.pop("measure", "drop")
-    # The gain needs the distributions of the nodes, which their values are.
-    adapted = adapt(model, values=measure == "gain")
-    n_threads = count_threads(n_jobs)
-    explainer = explainer_of(adapted, measure, model=model, n_threads=n_threads, once=True)
-    result = explainer(X, n_jobs=n_jobs, **options)
+    check_flags(standard_error=standard_error, progress=progress, direction=direction)
+    measure, n_threads = check_measure(measure), count_threads(n_jobs)
+    # The gain needs the distributions of the nodes, which their values are; so does a direction.
+    values = bool(direction) or measure == "gain"
+    adapted = adapt(model, values=values, criterion=criterion)
+    packing = Packing(adapted.forest, measure, n_threads=n_threads)
+    rows, rules = adapted.read(X), adapted.rules
+    request = LocalRequest(n_threads, rules, standard_error, output, out, progress, adapted.note)
+    result = explain(packing, rows, request=request)
     if not direction:
         return result
-    adapted = adapt(model, values=True)
-    reader = ModelRows(adapted)
     moves, prediction = follow_prediction(
-        Packing(adapted.forest),
-        reader.read(X),
-        rules=reader.rules,
-        n_threads=n_threads,
-        two_classes=_two_classes(model),
+        packing, rows, rules=rules, n_threads=n_threads, two_classes=_two_classes(model)
     )
     return replace(result, direction=moves, prediction=prediction)
 
@@ -189,15 +175,47 @@ def _two_classes(model: FittedModel) -> AnyArray | None:
     return classes if is_pair else None
 
 
-def _by_class(model: FittedModel, X: RowsLike, *, n_jobs: int | None) -> ClassImportance:
-    adapted = adapt(model, values=True)
-    reader = ModelRows(adapted)
+def local_mdi_by_class(
+    model: FittedModel, X: RowsLike, *, criterion: str | None = None, n_jobs: int | None = None
+) -> ClassImportance:
+    """Explain rows class by class: how much uncertainty about each class every feature removed.
+
+    Entropy and Gini impurity are sums over the classes; the parts of a row and feature add up to
+    what `local_mdi` gives.
+
+    Parameters
+    ----------
+    model : fitted estimator, Forest, or object with ``__to_forest__()``
+        A classifier; see `as_forest`. Of several targets, the parts are those of the targets.
+    X : array, SciPy sparse matrix, or pandas, polars or pyarrow table
+        The rows.
+    criterion, n_jobs
+        As in `local_mdi`.
+
+    Returns
+    -------
+    ClassImportance
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(100, random_state=0).fit(X, y)
+    >>> parts = local_mdi_by_class(model, X, criterion="entropy")
+    >>> parts.shape, parts.classes, parts.unit
+    ((150, 4, 3), (0, 1, 2), 'bits')
+    >>> whole = local_mdi(model, X, criterion="entropy")
+    >>> bool(np.allclose(parts.values.sum(axis=2), whole.values))
+    True
+    """
+    adapted = adapt(model, values=True, criterion=criterion)
     return explain_classes(
-        adapted.forest, reader.read(X), rules=reader.rules, n_threads=count_threads(n_jobs)
+        adapted.forest, adapted.read(X), rules=adapted.rules, n_threads=count_threads(n_jobs)
     )
 
 
-def global_mdi(model: FittedModel) -> GlobalImportance:
+def global_mdi(model: FittedModel, *, criterion: str | None = None) -> GlobalImportance:
     """Return the global MDI importance of every feature, not normalised.
 
     The mean over trees of ``tree_.compute_feature_importances(normalize=False)``. scikit-learn's
@@ -207,6 +225,8 @@ def global_mdi(model: FittedModel) -> GlobalImportance:
     ----------
     model : fitted estimator, Forest, or object with ``__to_forest__()``
         See `as_forest`.
+    criterion : {"entropy", "log_loss", "gini"} or None
+        As in `local_mdi`.
 
     Returns
     -------
@@ -224,9 +244,9 @@ def global_mdi(model: FittedModel) -> GlobalImportance:
     >>> bool(np.allclose(global_mdi(model).values, np.mean(trees, axis=0)))
     True
     """
-    forest = adapt(model).forest
-    importance = global_importance(forest, impurity_drop(forest))
-    return replace(importance, caveat=caution(model, forest))
+    adapted = adapt(model, criterion=criterion)
+    importance = global_importance(adapted.forest, impurity_drop(adapted.forest))
+    return replace(importance, caveat=adapted.note)
 
 
 def decompose_global(
@@ -236,6 +256,7 @@ def decompose_global(
     *,
     sample_weight: ArrayLike | None = None,
     measure: Measure = "drop",
+    criterion: str | None = None,
     n_jobs: int | None = None,
 ) -> LocalImportance:
     """Return the training rows' shares of the global importance: their mean is `global_mdi`.
@@ -253,7 +274,7 @@ def decompose_global(
         What ``fit`` got; y is needed when ``class_weight`` is set.
     measure : {"drop", "gain"}
         As in `local_mdi`; the mean is the same.
-    n_jobs : int or None
+    criterion, n_jobs
         As in `local_mdi`.
 
     Returns
@@ -278,19 +299,18 @@ def decompose_global(
     >>> bool(np.allclose(shares.values.mean(axis=0), global_mdi(model).values, atol=1e-12))
     True
     """
-    adapted = adapt(model, values=measure == "gain")
-    reader = ModelRows(adapted)
-    rows = reader.read(X)
+    adapted = adapt(model, values=measure == "gain", criterion=criterion)
+    rows, rules = adapted.read(X), adapted.rules
     n = rows.shape[0]
     if n == 0:
         raise ValueError("X must hold the training rows; got none. Pass the X that fit got.")
     packing = Packing(adapted.forest, credit_of(adapted.forest, measure))
-    packing.check(rows, reader.rules)
+    packing.check(rows, rules)
     n_threads = count_threads(n_jobs)
     candidates = adapted.in_bag.candidates(n, y=y, sample_weight=sample_weight)
-    blocks = packing.leaf_blocks(rows, reader.rules, n_threads=n_threads, batch_rows=n)
+    blocks = packing.leaf_blocks(rows, rules, n_threads=n_threads, batch_rows=n)
     weights = _agreeing(adapted.forest, blocks, candidates=candidates)
-    ((_, _, batch),) = packing.batches(rows, reader.rules, batch_rows=n)
+    ((_, _, batch),) = packing.batches(rows, rules, batch_rows=n)
     return decompose(packing, rows, batch=batch, weights=weights.weights, n_threads=n_threads)
 
 
@@ -367,20 +387,18 @@ def saabas(
     >>> saabas(model, X, target=2).plot.beeswarm().ax_.get_xlabel()
     'change of the prediction'
     """
-    adapted = adapt(model, values=True)
-    reader = ModelRows(adapted)
-    packing = Packing(adapted.forest)
-    rows = reader.read(X)
+    adapted, n_threads = adapt(model, values=True), count_threads(n_jobs)
+    packing, rows, rules = Packing(adapted.forest), adapted.read(X), adapted.rules
     if target is not None:
         return changes_of_target(
             packing,
             rows,
             target=target,
             labels=getattr(model, "classes_", None),
-            rules=reader.rules,
-            n_threads=count_threads(n_jobs),
+            rules=rules,
+            n_threads=n_threads,
         )
-    moves = prediction_paths(packing, rows, rules=reader.rules, n_threads=count_threads(n_jobs))
+    moves = prediction_paths(packing, rows, rules=rules, n_threads=n_threads)
     classes = adapted.forest.classes
     if classes is None or len(classes) == 1:
         return moves
@@ -420,5 +438,7 @@ def forest_gap(
     >>> bool(gap.features[4] > 0.1), bool(gap.features[5] < -0.05)
     (True, True)
     """
+    known = signature(infinite_mdi).parameters.keys() - {"X", "y", "at", "criterion", "measure"}
+    check_keywords("forest_gap", options, known=sorted(known))
     local = local_mdi(model, X, n_jobs=n_jobs)
     return measure_gap(local, X, y=y, n_jobs=n_jobs, **options)

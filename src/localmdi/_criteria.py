@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, ResultMeasure
 
-__all__ = ["CRITERIA", "UNITS", "Criterion", "Unit", "criterion_names", "find_criterion", "unit_of"]
+__all__ = [
+    "CRITERIA",
+    "UNITS",
+    "UNIT_OF",
+    "Criterion",
+    "Unit",
+    "criterion_names",
+    "find_criterion",
+    "unit_of",
+]
 
 
 @dataclass(frozen=True)
@@ -195,6 +204,11 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
 _BY_NAME = MappingProxyType(
     {name: criterion for criterion in CRITERIA for name in (criterion.name, *criterion.aliases)}
 )
+
+UNIT_OF: Mapping[str, str] = MappingProxyType(
+    {name: criterion.unit for name, criterion in _BY_NAME.items()}
+)
+"""The unit of each criterion, by every name that it has."""
 
 
 def criterion_names(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from localmdi._explainer import ModelRows
 from localmdi._validation import count_threads
 from localmdi.adapters import adapt
 from localmdi.forest.credit import impurity_drop
@@ -78,19 +77,18 @@ def local_interactions(
     array([1.])
     """
     as_choice("index", index, choices=get_args(PairIndex))
-    adapted = adapt(model, values=False)
-    reader = ModelRows(adapted)
+    adapted = adapt(model)
     if index != "conditional":
         _check_totally_randomized(model, index)
     request = PairRequest(
         index,
         _count_pairs(pairs),
         count_threads(n_jobs),
-        reader.rules,
-        training=None if training is None else reader.read(training),
+        adapted.rules,
+        training=None if training is None else adapted.read(training),
     )
-    forest = adapted.forest
-    return explain_pairs(Packing(forest, impurity_drop(forest)), reader.read(X), request=request)
+    packing = Packing(adapted.forest, impurity_drop(adapted.forest))
+    return explain_pairs(packing, adapted.read(X), request=request)
 
 
 def _count_pairs(pairs: object) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -24,8 +25,12 @@ Output: TypeAlias = Literal["default", "pandas", "polars"]
 class PipelineStep:
     """The methods of a fitted transformer, with scikit-learn's names and meanings."""
 
-    forest: Forest
     _output: Output | None
+
+    @property
+    def forest(self) -> Forest:
+        """The trees."""
+        raise NotImplementedError
 
     def __call__(self, X: RowsLike) -> LocalImportance:
         """Explain rows."""
@@ -36,9 +41,7 @@ class PipelineStep:
 
     def __sklearn_clone__(self) -> Self:
         # Nothing here is fitted or changed, so that copies share the packed trees.
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
-        return twin
+        return copy(self)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags

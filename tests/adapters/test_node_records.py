@@ -1,6 +1,8 @@
 """Trees packed straight from scikit-learn's records, beside the same trees from a table."""
 
+import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import localmdi as lm
 from adapters.models import NAMES, cases
-from localmdi._explainer import explainer_of
 from localmdi.adapters import adapt
 from localmdi.adapters.scikit_learn.members import TreeMember
 from localmdi.adapters.scikit_learn.node_records import NodeRecords
@@ -48,7 +49,7 @@ def test_the_same_bits_as_from_the_table(case):
             [
                 block.leaf
                 for block in explainer._packing.leaf_blocks(
-                    explainer._reader.read(rows), explainer._reader.rules, n_threads=1
+                    adapted.read(rows), adapted.rules, n_threads=1
                 )
             ],
             axis=1,
@@ -79,19 +80,14 @@ def large():
     return model, rows, lm.Explainer(model)
 
 
-def is_packed(explainer):
-    return "kernel" in vars(explainer._packing)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("n_rows", [1, 100, 1797])
-def test_one_call_has_the_same_bits_and_packs_nothing_whole(large, n_rows, n_jobs):
+def test_one_call_has_the_same_bits_and_makes_no_table(large, n_rows, n_jobs, monkeypatch):
     model, rows, packed = large
-    once = explainer_of(adapt(model), model=model, n_threads=n_jobs, once=True)
-    found, expected = once(rows[:n_rows], n_jobs=n_jobs), packed(rows[:n_rows])
-    assert is_packed(packed)
-    assert not is_packed(once)
-    assert not is_read(once.forest)
+    expected = packed(rows[:n_rows])
+    monkeypatch.setattr(NodeRecords, "columns", None)  # so that a reader of the table would fail
+    found = lm.local_mdi(model, rows[:n_rows], n_jobs=n_jobs)
+    assert not is_read(lm.Explainer(model).forest)
     assert found.values.tobytes() == expected.values.tobytes()
     assert found.residual.tobytes() == expected.residual.tobytes()
     assert found.baseline == expected.baseline
@@ -101,19 +97,13 @@ def test_one_call_packs_with_all_its_threads_even_for_one_row(large, monkeypatch
     model, rows, _ = large
     asked = []
 
-    class Records:
-        """Takes note of the threads, and leaves the work to the table."""
+    def pack_drops(source, tree_weight, *, n_features, n_threads):
+        """Take note of the threads, and leave the work to the table."""
+        asked.append(n_threads)
 
-        def local_mdi(self, rows, values, residual, n_threads):
-            asked.append(n_threads)
-            return False
-
-        def pack(self, n_threads):
-            asked.append(n_threads)
-
-    monkeypatch.setattr(NodeRecords, "records", lambda self, weight, *, n_features: Records())
+    monkeypatch.setattr(NodeRecords, "pack_drops", pack_drops)
     lm.local_mdi(model, rows[:1], n_jobs=2)
-    assert asked == [2, 2]
+    assert asked == [2]
 
 
 @pytest.mark.parametrize(
@@ -121,13 +111,11 @@ def test_one_call_packs_with_all_its_threads_even_for_one_row(large, monkeypatch
     [{"standard_error": True}, {"output": "sparse"}, {"out": True}, {"progress": True}],
     ids=lambda options: next(iter(options)),
 )
-def test_one_call_that_needs_the_whole_packs_it(large, options):
+def test_one_call_with_every_option_has_the_same_bits(large, options):
     model, rows, packed = large
-    once = explainer_of(adapt(model), model=model, once=True)
     if "out" in options:
         options = {"out": np.empty(rows.shape)}
-    found, expected = once(rows, **options), packed(rows, **options)
-    assert is_packed(once)
+    found, expected = lm.local_mdi(model, rows, **options), packed(rows, **options)
     for name in ("values", "residual", "standard_error"):
         one, other = getattr(found, name), getattr(expected, name)
         if one is not None:
@@ -162,13 +150,45 @@ def test_the_nodes_are_read_when_they_are_asked_for():
     assert not is_read(forest)
     assert forest.n_nodes == sum(tree.tree_.node_count for tree in model)
     assert is_read(forest)
-    for use in (pickle.dumps, repr, hash, replace, lambda f: f == forest, lambda f: f.node_table):
+    for use in (
+        pickle.dumps,
+        repr,
+        copy.deepcopy,
+        hash,
+        replace,
+        lambda f: f == forest,
+        lambda f: f.node_table,
+    ):
         again = adapt(model).forest
         use(again)
         assert is_read(again)
         assert again == forest
     assert pickle.loads(pickle.dumps(adapt(model).forest)) == forest
     assert is_read(pickle.loads(pickle.dumps(lm.Explainer(model))).forest)
+
+
+def test_several_threads_may_ask_for_the_nodes_at_once():
+    model = ExtraTreesClassifier(40, random_state=0).fit(X, Y)
+    expected = lm.as_forest(model, values=False)
+    for _ in range(20):
+        forest = adapt(model).forest
+        with ThreadPoolExecutor(4) as pool:
+            names = ["impurity", "child", "weight", "node_table"] * 3
+            found = list(pool.map(lambda name, forest=forest: getattr(forest, name), names))
+        np.testing.assert_array_equal(found[0], expected.impurity)
+        assert is_read(forest)
+        assert forest == expected
+
+
+def test_nodes_that_cannot_be_read_stay_in_the_model():
+    model = DecisionTreeClassifier(random_state=0).fit(X, Y)
+    forest = adapt(damage(model, "threshold", np.nan)).forest
+    for _ in range(2):
+        with pytest.raises(InvalidForestError, match="threshold"):
+            _ = forest.child
+        assert not is_read(forest)
+    with pytest.raises(AttributeError, match="no attribute 'leaves'"):
+        _ = forest.leaves
 
 
 def test_as_forest_has_read_everything():
@@ -201,7 +221,7 @@ def test_damaged_records_are_refused_as_in_a_table(field, value):
     broken = damage(model, field, value)
     members = [TreeMember(broken.tree_, 1.0, 1.0)]
     source = NodeRecords(members, missing=True)
-    assert source.records(np.ones(1), n_features=6).pack(1) is None
+    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
     with pytest.raises(InvalidForestError) as straight:
         lm.Explainer(broken)
     with pytest.raises(InvalidForestError) as once:
@@ -240,7 +260,7 @@ def test_trees_without_records_go_through_the_table():
 
     tree = DecisionTreeClassifier(random_state=0).fit(X, Y).tree_
     source = NodeRecords([TreeMember(Wrapped(tree), 1.0, 1.0)], missing=True)
-    assert source.records(np.ones(1), n_features=6) is None
+    assert source.pack_drops(np.ones(1), n_features=6, n_threads=1) is None
     np.testing.assert_array_equal(source.columns()["impurity"], tree.impurity)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from localmdi.forest import SplitKind
-from localmdi.forest.schema import STRUCTURE
+from localmdi.forest.rules import STRUCTURE
 
 STUMP = {
     "n_features": 2,

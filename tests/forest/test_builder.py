@@ -10,8 +10,7 @@ from forest.tables import STUMP, fields_of_forests
 from localmdi import local_mdi
 from localmdi.exceptions import InvalidForestError, MissingStatisticsError
 from localmdi.forest import build_forest
-from localmdi.forest.invariants import convert, freeze
-from localmdi.forest.schema import FLOATS, STRUCTURE
+from localmdi.forest.rules import FLOATS, STRUCTURE, convert, freeze
 
 CLASSIFIER = STUMP | {"classes": (np.array(["no", "yes"]),), "criterion": "gini"}
 

@@ -17,7 +17,7 @@ from forest.tables import STUMP, damaged, fields_of_forests, is_forest
 from localmdi._container import read_container, write_container
 from localmdi.exceptions import FileFormatError, InvalidForestError
 from localmdi.forest import build_forest, load_forest
-from localmdi.forest.schema import FLOATS, STRUCTURE
+from localmdi.forest.rules import FLOATS, STRUCTURE
 
 BRIEFLY = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -32,6 +32,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
     "model",
     [
         RandomForestClassifier(10, criterion="entropy", random_state=0),
+        RandomForestClassifier(10, criterion="log_loss", random_state=0),
         ExtraTreesClassifier(10, criterion="gini", max_depth=3, random_state=0),
         DecisionTreeClassifier(max_depth=2),
         BaggingClassifier(n_estimators=5, random_state=0),
@@ -43,7 +44,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
 def test_classes_add_up(model):
     model.fit(X, NAMES)
     total = lm.local_mdi(model, X)
-    parts = lm.local_mdi(model, X, by_class=True)
+    parts = lm.local_mdi_by_class(model, X)
     assert parts.shape == (150, 4, 3)
     assert parts.classes == ("setosa", "versicolor", "virginica")
     assert np.allclose(parts.values.sum(axis=2), total.values, atol=1e-12)
@@ -57,7 +58,7 @@ def test_classes_add_up(model):
 def test_the_advice_for_boosted_trees_works():
     model = GradientBoostingClassifier(n_estimators=2).fit(X, Y)
     forest = lm.as_forest(model).with_statistics(X, Y, criterion="entropy")
-    parts = lm.local_mdi(forest, X, by_class=True)
+    parts = lm.local_mdi_by_class(forest, X)
     total = lm.local_mdi(forest, X)
     assert np.allclose(parts.values.sum(axis=2), total.values, atol=1e-12)
     assert np.allclose(parts.residual.sum(axis=1), total.residual, atol=1e-12)
@@ -66,7 +67,7 @@ def test_the_advice_for_boosted_trees_works():
 def test_a_part_is_that_of_its_class():
     """Of a single split, by hand: −p log2 p before and after."""
     tree = DecisionTreeClassifier(criterion="entropy", max_depth=1, random_state=0).fit(X, NAMES)
-    parts = lm.local_mdi(tree, X.iloc[[0, 149]], by_class=True)
+    parts = lm.local_mdi_by_class(tree, X.iloc[[0, 149]])
     third, half = -np.log2(1 / 3) / 3, 0.5
     feature = int(tree.tree_.feature[0])
     assert parts.values[0, feature] == pytest.approx([third, third, third])
@@ -74,7 +75,7 @@ def test_a_part_is_that_of_its_class():
 
 
 def test_frames_bars_and_words():
-    parts = lm.local_mdi(RandomForestClassifier(5, random_state=0).fit(X, NAMES), X, by_class=True)
+    parts = lm.local_mdi_by_class(RandomForestClassifier(5, random_state=0).fit(X, NAMES), X)
     frame = parts.to_frame()
     assert list(frame.columns) == ["row", "class", *X.columns]
     assert len(frame) == 450
@@ -88,7 +89,7 @@ def test_frames_bars_and_words():
 def test_several_targets_have_a_part_each():
     both = np.c_[Y, X.iloc[:, 0] > 5.8].astype(int)
     model = RandomForestClassifier(5, random_state=0).fit(X, both)
-    parts = lm.local_mdi(model, X, by_class=True)
+    parts = lm.local_mdi_by_class(model, X)
     assert parts.classes == ("target 0", "target 1")
     assert np.allclose(parts.values.sum(axis=2), lm.local_mdi(model, X).values, atol=1e-12)
 
@@ -98,11 +99,8 @@ def test_what_has_no_classes():
         RandomForestRegressor(3).fit(X, Y),
         GradientBoostingClassifier(n_estimators=2).fit(X, Y),
     ):
-        with pytest.raises(lm.exceptions.UnsupportedModelError, match="by_class needs"):
-            lm.local_mdi(model, X, by_class=True)
-    model = RandomForestClassifier(3, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="measure"):
-        lm.local_mdi(model, X, by_class=True, measure="gain")
+        with pytest.raises(lm.exceptions.UnsupportedModelError, match="criterion"):
+            lm.local_mdi_by_class(model, X)
 
 
 def test_the_direction_adds_up_to_the_prediction():

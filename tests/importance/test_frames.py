@@ -22,6 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import localmdi as lm
 from importance import ensembles
+from localmdi.adapters import adapt
 from localmdi.forest import build_forest
 
 NAMES = ["age", "dose", "sex", "smokes"]
@@ -395,7 +396,7 @@ def test_numbers_of_pandas_are_rounded_once():
         criterion="entropy",
         row_dtype="float32",
     )
-    rows = lm.Explainer(forest)._reader.read(frame).batch(0, 2)
+    rows = adapt(forest).read(frame).batch(0, 2)
     expected = np.array(
         [[np.float32(np.int64(2**60 + 2**36 + 1)), 0.1, 1.0], [3.0, np.inf, 0.0]], dtype=np.float32
     )
@@ -404,4 +405,4 @@ def test_numbers_of_pandas_are_rounded_once():
     np.testing.assert_array_equal(rows, expected)
     # Columns that are not NumPy's own take the other way, to the same numbers.
     nullable = frame.astype({"whole": "Int64", "truth": "boolean"})
-    np.testing.assert_array_equal(lm.Explainer(forest)._reader.read(nullable).batch(0, 2), expected)
+    np.testing.assert_array_equal(adapt(forest).read(nullable).batch(0, 2), expected)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from catboost import CatBoostClassifier, Pool
+from lightgbm import LGBMClassifier
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     BaggingRegressor,
@@ -16,10 +18,12 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import DMatrix, XGBClassifier
 
 import localmdi as lm
 import oracles
 from importance.models import X_CLASS, X_VALUE, Y_CLASS, Y_VALUE, trees_of
+from localmdi.forest import ForestBuilder
 from localmdi.report import write_report
 
 
@@ -79,6 +83,83 @@ def test_boosting_decomposes_the_raw_score():
     start = regressor.predict(X_VALUE) - moves.sum(axis=(1, 2))
     # The trees are fitted to residuals: what is left is the mean of y, and the roots' zero means.
     np.testing.assert_allclose(start, Y_VALUE.mean(), atol=1e-8)
+
+
+def cover_means(tree):
+    """The mean of the leaves below every node of a scikit-learn tree, weighted by their rows."""
+    mean, weight = tree.value[:, 0, 0].copy(), tree.weighted_n_node_samples
+    for node in reversed(range(tree.node_count)):
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left >= 0:
+            both = weight[left] * mean[left] + weight[right] * mean[right]
+            mean[node] = both / (weight[left] + weight[right])
+    return mean
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_newton_step_is_shared_by_the_whole_path(loss, weighted):
+    """Splits of gradient boosting hold mean residuals, leaves the steps that are added up."""
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 4)).astype(np.float32)
+    y = X[:, 0] + 0.3 * rng.normal(size=400) > 0.8
+    model = GradientBoostingClassifier(n_estimators=20, loss=loss, random_state=0)
+    model.fit(X, y, sample_weight=rng.random(400) + 0.1 if weighted else None)
+    expected, jumps = np.zeros(X.shape), np.zeros(X.shape)
+    for (estimator,) in model.estimators_:
+        tree = estimator.tree_
+        for out, value in ((expected, cover_means(tree)), (jumps, tree.value[:, 0, 0])):
+            for i, path in enumerate(tree.decision_path(X)):
+                steps = model.learning_rate * np.diff(value[path.indices])
+                np.add.at(out[i], tree.feature[path.indices[:-1]], steps)
+    moves = lm.saabas(model, X)[:, :, 0]
+    np.testing.assert_allclose(moves, expected, rtol=0, atol=1e-12)
+    forest = lm.as_forest(model)
+    is_leaf, value = forest.feature < 0, forest.value[:, 0]
+    steps = np.concatenate([e.tree_.value[:, 0, 0] for e in model.estimators_.ravel()])
+    np.testing.assert_array_equal(value[is_leaf], (model.learning_rate * steps)[is_leaf])
+    raw = model.decision_function(X)
+    np.testing.assert_allclose(lm.Explainer(forest).predict(X), raw, rtol=0, atol=1e-12)
+    start = value[forest.tree_offset[:-1]].sum() + forest.base_value[0]
+    np.testing.assert_allclose(start + moves.sum(axis=1), raw, rtol=0, atol=1e-12)
+    # The jump from residuals to steps went to whatever a path splits last, noise for the most part.
+    shares = [part / part.sum() for part in (abs(moves).sum(axis=0), abs(jumps).sum(axis=0))]
+    assert shares[0][0] > shares[1][0] + 0.1
+
+
+def test_boosters_that_say_what_their_splits_are_worth_are_not_believed():
+    X = np.array([[0.0], [1.0]])
+    builder = ForestBuilder(1)
+    builder.add_tree([1, -1, -1], [2, -1, -1], feature=[0, -1, -1], threshold=[0.5, 0, 0],
+                     value=[9.0, -1.0, 3.0], weight=[4, 3, 1])  # fmt: skip
+    assert builder.build(aggregation="sum", boosted=True).value.ravel().tolist() == [0, -1, 3]
+    assert builder.build().value.ravel().tolist() == [9, -1, 3]
+    forest = builder.build(aggregation="sum", boosted=True)
+    np.testing.assert_array_equal(lm.saabas(forest, X).ravel(), [-1, 3])
+
+
+def stumps():
+    """Boosters of stumps: with one split per tree Saabas' values are Shapley values."""
+    yield "LightGBM", LGBMClassifier(n_estimators=8, num_leaves=2, verbose=-1)
+    yield "XGBoost", XGBClassifier(n_estimators=8, max_depth=1)
+    yield "CatBoost", CatBoostClassifier(8, depth=1, verbose=False, allow_writing_files=False)
+
+
+@pytest.mark.parametrize(("name", "model"), list(stumps()))
+def test_stumps_have_the_contributions_of_their_library(name, model):
+    y = Y_CLASS > 0
+    model.fit(X_CLASS, y)
+    if name == "LightGBM":
+        theirs = model.predict(X_CLASS, pred_contrib=True)
+    elif name == "XGBoost":
+        theirs = model.get_booster().predict(DMatrix(X_CLASS), pred_contribs=True)
+    else:
+        theirs = model.get_feature_importance(Pool(X_CLASS, y), type="ShapValues")
+    np.testing.assert_allclose(lm.saabas(model, X_CLASS)[:, :, 0], theirs[:, :-1], atol=2e-6)
+    forest = lm.as_forest(model)
+    start = forest.value[forest.tree_offset[:-1]].sum()
+    start += 0.0 if forest.base_value is None else forest.base_value[0]
+    np.testing.assert_allclose(start, theirs[:, -1], atol=2e-6)
 
 
 def test_equals_the_oracle_and_needs_values():

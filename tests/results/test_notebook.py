@@ -147,7 +147,7 @@ def small_forest():
 
 def test_html_by_class():
     model, X = small_forest()
-    result = lm.local_mdi(model, X, by_class=True)
+    result = lm.local_mdi_by_class(model, X)
     cells = parse(result)
     assert cells.text[0] == repr(result).split("\n")[0]
     assert cells.text[1:4] == ["feature", *model.classes_]
@@ -155,7 +155,7 @@ def test_html_by_class():
     assert cells.text[4] == name == "<age>"
     assert float(cells.text[6]) == pytest.approx(value, abs=1e-3)
     assert "<b>" not in result._repr_html_()
-    none = lm.local_mdi(model, X[:0], by_class=True)
+    none = lm.local_mdi_by_class(model, X[:0])
     assert "<table" not in none._repr_html_()
 
 
@@ -260,7 +260,7 @@ def test_every_table_has_the_type_of_the_rows(kind, make):
         result.explain_uncertainty(0).neighbours_to_frame(),
         lm.compare(result, result).to_frame(),
         lm.compare(result, result).rows(3),
-        lm.local_mdi(forest, X, by_class=True).to_frame(),
+        lm.local_mdi_by_class(forest, X).to_frame(),
         lm.local_interactions(forest, X).to_frame(),
         lm.infinite_mdi(make({"a": classes[:, 0], "b": classes[:, 1]}), y).to_frame(),
         lm.infinite_interactions(make({"a": classes[:, 0], "b": classes[:, 1]}), y).to_frame(),

@@ -1,6 +1,9 @@
 """What users pass in is checked here, once; the rooms above work with what comes out."""
 
 from localmdi._validation.arguments import (
+    check_flags,
+    check_keywords,
+    check_measure,
     check_names,
     check_sample_weight,
     check_target,
@@ -39,6 +42,9 @@ __all__ = [
     "apply_column_rules",
     "as_labels",
     "check_batch",
+    "check_flags",
+    "check_keywords",
+    "check_measure",
     "check_names",
     "check_sample_weight",
     "check_target",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from localmdi._text import quote_names
 
 if TYPE_CHECKING:
-    from localmdi.typing import AnyArray, FloatArray
+    from collections.abc import Collection, Iterable
+
+    from localmdi.typing import AnyArray, FloatArray, Measure
 
 
 # Each thread has tables of its own: beyond this many, more cost memory and gain nothing.
@@ -35,6 +37,40 @@ def names_of(columns: list[Any]) -> tuple[str, ...] | None:
             "Rename them, for example X.columns = X.columns.astype(str)."
         )
     return None
+
+
+def check_keywords(function: str, given: Iterable[str], *, known: Collection[str]) -> None:
+    """Refuse keywords that a function does not have, in its own name and not a helper's.
+
+    Examples
+    --------
+    >>> check_keywords("forest_gap", ["bins", "n_job"], known=("bins", "n_jobs"))
+    Traceback (most recent call last):
+    TypeError: forest_gap() got an unexpected keyword argument 'n_job'; it takes bins and n_jobs.
+    """
+    for name in given:
+        if name not in known:
+            *most, last = known
+            listed = f"{', '.join(most)} and {last}" if most else last
+            raise TypeError(
+                f"{function}() got an unexpected keyword argument {name!r}; it takes {listed}."
+            )
+
+
+def check_measure(measure: Any) -> Measure:
+    """Return the name of a local measure."""
+    if isinstance(measure, str) and measure in ("drop", "gain"):
+        return cast("Measure", measure)
+    raise ValueError(
+        f"measure must be 'drop' or 'gain'; got {measure!r}. Use 'drop' for Definition 1."
+    )
+
+
+def check_flags(**flags: Any) -> None:
+    """Refuse options that are neither True nor False."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool):
+            raise TypeError(f"{name} must be True or False; got {value!r:.60}. Pass a bool.")
 
 
 def check_names(given: tuple[str, ...] | None, expected: tuple[str, ...] | None) -> None:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Transform",
     "has_samplers",
-    "is_pipeline",
     "names_after",
     "plain_members",
     "refuse_resampling",
@@ -32,11 +31,6 @@ class Transform:
         for step in self.steps:
             X = step.transform(X)
         return X
-
-
-def is_pipeline(model: Any) -> bool:
-    """Whether a model is a Pipeline."""
-    return hasattr(model, "steps") and hasattr(model, "named_steps")
 
 
 def transformers(pipeline: Any) -> tuple[Any, ...]:

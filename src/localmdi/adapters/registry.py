@@ -6,15 +6,14 @@ import sys
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.adapted import AdaptedModel, count_targets
 from localmdi.adapters.column_sources import groups_by_column
 from localmdi.adapters.in_bag import CountsStep
 from localmdi.adapters.pipelines import (
     Transform,
     has_samplers,
-    is_pipeline,
     names_after,
     plain_members,
     refuse_resampling,
@@ -25,13 +24,14 @@ from localmdi.forest import Forest
 from localmdi.forest.joining import join_forests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from localmdi.adapters.in_bag import Step
     from localmdi.typing import FittedModel, Names
 
 __all__ = ["adapt", "register_adapter"]
 
+_T = TypeVar("_T")
 _SPARK = "localmdi.adapters.spark_ml"
 # Libraries that are read without being imported: the class as its users know it, and the function
 # that reads it, loaded on first use.
@@ -129,8 +129,10 @@ def register_adapter(
         )
 
 
-def adapt(model: FittedModel, *, values: bool = False) -> AdaptedModel:
-    """Turn a fitted model into a forest.
+def adapt(
+    model: FittedModel, *, values: bool = False, criterion: str | None = None
+) -> AdaptedModel:
+    """Turn a fitted model into a forest; what has been adapted already stays as it is.
 
     Tried in this order: a `Forest` itself, an object with ``__to_forest__()``, a class registered
     with `register_adapter`, then scikit-learn's models by their public attributes.
@@ -142,6 +144,8 @@ def adapt(model: FittedModel, *, values: bool = False) -> AdaptedModel:
     values : bool
         Whether to copy the nodes' values too; only Saabas' method and predictions need them, and
         for many classes they are the larger part of a model.
+    criterion : str or None
+        What the impurities shall measure, as in `Forest.with_criterion`; None: what the model has.
 
     Returns
     -------
@@ -170,7 +174,14 @@ def adapt(model: FittedModel, *, values: bool = False) -> AdaptedModel:
             f"model must be a fitted model; got the class {model.__name__}. "
             f"Pass {model.__name__}(...).fit(X, y)."
         )
-    return _adapt(model, values=values, names=None)
+    done = isinstance(model, AdaptedModel)
+    adapted = model if done else _adapt(model, values=values, names=None)
+    if criterion is None or adapted.forest.measures(criterion):
+        return adapted
+    if adapted.forest.value is None and not done:
+        # They are where another criterion is computed from.
+        adapted = _adapt(model, values=True, names=None)
+    return replace(adapted, forest=adapted.forest.with_criterion(criterion))
 
 
 def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
@@ -181,17 +192,20 @@ def _adapt(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
             in_bag_steps=partial(_own_steps, model, forest),
             input_names=_input_names(model),
             n_features_in=forest.n_features,
+            n_targets=None if forest is model else count_targets(model),
             # The nodes of a forest say where missing values go, whichever form the rows have.
             sparse_missing=True,
         )
-    from localmdi.adapters.scikit_learn import adapt_estimator, check_fitted
+    from localmdi.adapters.scikit_learn import Kind, adapt_estimator, check_fitted, kind_of
 
     check_fitted(model)
-    if hasattr(model, "best_estimator_"):
+    kind = kind_of(model)
+    if kind is Kind.SEARCH:
         return _adapt(model.best_estimator_, values=values, names=names)
-    if is_pipeline(model):
+    if kind is Kind.PIPELINE:
         return _adapt_pipeline(model, values=values, names=names)
-    if any(_is_library_model(member) for member in plain_members(model)):
+    means = (Kind.CALIBRATED, Kind.BAGGING, Kind.VOTING)
+    if kind in means and any(_is_library_model(member) for member in plain_members(model)):
         return _adapt_members(model, values=values)
     return adapt_estimator(model, values=values, names=names)
 
@@ -215,7 +229,7 @@ def _own_forest(model: Any) -> Forest | None:
 
 
 def _is_library_model(model: Any) -> bool:
-    return not isinstance(model, Forest) and _find_library(model) is not None
+    return not isinstance(model, Forest) and _of_class(model, _LIBRARIES) is not None
 
 
 def _adapt_members(model: Any, *, values: bool) -> AdaptedModel:
@@ -238,6 +252,7 @@ def _adapt_members(model: Any, *, values: bool) -> AdaptedModel:
         in_bag_steps=partial(_no_training_rows, type(model).__name__, forest),
         input_names=_input_names(model),
         n_features_in=forest.n_features,
+        n_targets=count_targets(model),
         sparse_missing=True,
     )
 
@@ -295,22 +310,24 @@ def _no_training_rows(name: str, forest: Forest) -> NoReturn:
 
 
 def _find_adapter(model: Any) -> Callable[[Any], Forest] | None:
-    """Return the function registered for the class of a model, or its nearest base."""
-    functions = {_resolve(name): function for name, function in list(_ADAPTERS.items())}
-    for base in type(model).__mro__:
-        if base in functions:
-            return functions[base]
-    return _find_library(model)
+    """Return the function that reads models of this class: a registered one, or of a library."""
+    registered = _of_class(model, _ADAPTERS)
+    if registered is not None:
+        return registered
+    home = _of_class(model, _LIBRARIES)
+    if home is None:
+        return None
+    function: Callable[[Any], Forest] = getattr(import_module(home[0]), home[1])
+    return function
 
 
-def _find_library(model: Any) -> Callable[[Any], Forest] | None:
-    """Return the function that reads models of this class, for libraries that we know."""
-    libraries = {_resolve(name): home for name, home in _LIBRARIES.items()}
+def _of_class(model: Any, known: Mapping[Any, _T]) -> _T | None:
+    """Return what is known for the class of a model, or its nearest base."""
+    # A copy, because another thread may register at the same time.
+    by_class = {_resolve(name): found for name, found in list(known.items())}
     for base in type(model).__mro__:
-        if base in libraries:
-            module, function_name = libraries[base]
-            function: Callable[[Any], Forest] = getattr(import_module(module), function_name)
-            return function
+        if base in by_class:
+            return by_class[base]
     return None
 
 

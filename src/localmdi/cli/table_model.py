@@ -14,7 +14,8 @@ from localmdi.cli.tables.model_columns import as_array
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localmdi._explainer import Explainer, ModelRows
+    from localmdi._explainer import Explainer
+    from localmdi.adapters import AdaptedModel
     from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
@@ -76,7 +77,7 @@ class TableModel:
         self.explainer = explainer
         self._jobs = jobs
         self._predict = predict
-        self._routes: tuple[Packing, ModelRows] | None = None
+        self._routes: tuple[Packing, AdaptedModel] | None = None
 
     @property
     def forest(self) -> Forest:
@@ -161,13 +162,12 @@ class TableModel:
 
     def _predict_forest(self, X: Any) -> Predicted:
         """Predict with the trees as they were loaded; explained ones may have other values."""
-        from localmdi._explainer import ModelRows
         from localmdi._validation import count_threads
         from localmdi.adapters import adapt
         from localmdi.forest.packing import Packing
 
         if self._routes is None:
-            self._routes = Packing(self.model), ModelRows(adapt(self.model))
+            self._routes = Packing(self.model), adapt(self.model)
         packing, reader = self._routes
         scores = packing.predict(reader.read(X), reader.rules, n_threads=count_threads(self._jobs))
         classes = _labels(self.model)
@@ -265,16 +265,14 @@ def add_direction(
 
 def follow_paths(model: Any, X: Any, *, jobs: int) -> AnyArray:
     """Return how each feature moved what a model of one target predicts, for every class."""
-    from localmdi._explainer import ModelRows
     from localmdi._validation import count_threads
     from localmdi.adapters import adapt
     from localmdi.forest.packing import Packing
     from localmdi.importance.saabas import prediction_paths
 
     adapted = adapt(model, values=True)
-    reader = ModelRows(adapted)
     return prediction_paths(
-        Packing(adapted.forest), reader.read(X), rules=reader.rules, n_threads=count_threads(jobs)
+        Packing(adapted.forest), adapted.read(X), rules=adapted.rules, n_threads=count_threads(jobs)
     )
 
 

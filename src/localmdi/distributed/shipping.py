@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._explainer import Explainer, ModelRows
+from localmdi._explainer import Explainer
+from localmdi.adapters import AdaptedModel
 from localmdi.forest import Forest
 
 if TYPE_CHECKING:
-    from localmdi.adapters import AdaptedModel
     from localmdi.typing import AnyArray, IntArray
 
 _OFFSETS = ("tree_offset", "child_offset", "category_offset")
@@ -31,15 +31,16 @@ class ShippedExplainer(Explainer):
         return self._packing.baseline
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _receive, (ship_forest(self.forest), self._reader, self.measure)
+        own = {each.name: getattr(self._adapted, each.name) for each in fields(AdaptedModel)}
+        del own["forest"], own["in_bag_steps"]
+        return _receive, (ship_forest(self.forest), own)
 
 
 def shipped_explainer(adapted: AdaptedModel, names: tuple[str, ...] | None) -> ShippedExplainer:
     """Return the explainer of a model for rows whose columns have these names, or none."""
     # Which column is which feature was settled when the columns were chosen.
-    reader = ModelRows(replace(adapted, input_names=names))
     forest = replace(adapted.forest, weight=None, value=None)
-    return _receive(forest, reader, "drop")
+    return ShippedExplainer(replace(adapted, forest=forest, input_names=names, n_targets=None))
 
 
 def ship_forest(forest: Forest) -> dict[str, Any]:
@@ -75,12 +76,8 @@ def restore_forest(shipped: dict[str, Any]) -> Forest:
     return Forest(**given)
 
 
-def _receive(*state: Any) -> ShippedExplainer:
-    forest, reader, measure = state
-    explainer = ShippedExplainer.__new__(ShippedExplainer)
-    is_forest = isinstance(forest, Forest)
-    explainer._set(forest if is_forest else restore_forest(forest), reader, measure=measure)
-    return explainer
+def _receive(shipped: dict[str, Any], own: dict[str, Any]) -> ShippedExplainer:
+    return ShippedExplainer(AdaptedModel(forest=restore_forest(shipped), **own))
 
 
 def _parents(n_children: AnyArray) -> IntArray:

@@ -3,7 +3,7 @@
 from localmdi._validation import ColumnRule
 from localmdi.forest.builder import ForestBuilder
 from localmdi.forest.forest import Forest, build_forest, load_forest
-from localmdi.forest.schema import SplitKind
+from localmdi.forest.rules import SplitKind
 from localmdi.forest.statistics import NodeStatistics
 
 __all__ = [

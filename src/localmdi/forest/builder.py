@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from localmdi import _core
+from localmdi._validation import check_keywords
 from localmdi.exceptions import InvalidForestError
 from localmdi.forest.forest import Forest, build_forest
-from localmdi.forest.schema import SplitKind
+from localmdi.forest.rules import ForestFields, SplitKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +22,6 @@ __all__ = ["ForestBuilder", "NodeNumbers"]
 
 # A set of categories is stored as one bit per code: a larger code would take megabytes per node.
 _MAX_CODE = 1 << 24
-# Stands for a leaf without training rows in a mean over leaves; adding it changes no other weight.
-_NO_WEIGHT = 1e-290
 
 
 class NodeNumbers(TypedDict, total=False):
@@ -121,9 +119,9 @@ class ForestBuilder:
         column : int
             The column of the forest's values that a vector of values belongs to.
         **numbers
-            ``value`` (a number per node, or a row of `n_values` numbers; where it is NaN at a
-            split, it becomes the mean of the leaves below, weighted), ``weight`` and ``impurity``.
-            If one tree has them, all must.
+            ``value`` (a number per node, or a row of `n_values` numbers), ``weight`` and
+            ``impurity``. If one tree has them, all must. Values that are NaN at splits, and all
+            at splits of boosted trees with weights, become the mean of the leaves below.
 
         Examples
         --------
@@ -132,6 +130,7 @@ class ForestBuilder:
         >>> builder.build().n_nodes
         1
         """
+        check_keywords("add_tree", numbers, known=NodeNumbers.__annotations__)
         index = len(self._trees)
         first = _vector("left", left, tree=index, dtype=np.int64)
         if not len(first):
@@ -184,16 +183,17 @@ class ForestBuilder:
         Traceback (most recent call last):
         localmdi.exceptions.InvalidForestError: tree 0: node 1 must have two children or none...
         """
+        check_keywords("build", header, known=ForestFields.__annotations__)
         if not self._trees:
             raise InvalidForestError("a forest must have a tree; got none. Call add_tree first.")
         nodes = _Nodes(self._trees)
         order = nodes.order(drop_unused=self._drop_unused)
         fields = self._fields(nodes, order)
-        value = fields.pop("value", None)
-        forest = build_forest(**{"n_features": self._n_features, **fields, **header, "value": None})
-        if value is None:
-            return forest
-        return replace(forest, value=_filled(forest, value))
+        add_up = header.get("boosted") and header.get("aggregation") == "sum"
+        if add_up and {"value", "weight"} <= fields.keys():
+            # Only leaves add up to a score; a library may keep something else at splits.
+            fields["value"][fields["split_kind"] != SplitKind.LEAF] = np.nan
+        return build_forest(**{"n_features": self._n_features, **fields, **header})
 
     def _fields(self, nodes: _Nodes, order: IntArray) -> dict[str, Any]:
         """Return the fields of the forest that hold the nodes, in this order."""
@@ -377,18 +377,3 @@ def _words(codes: Iterable[int], tree: int) -> AnyArray:
     words = np.zeros(int(members.max()) // 64 + 1 if members.size else 1, dtype=np.uint64)
     np.bitwise_or.at(words, members // np.uint64(64), np.uint64(1) << (members % np.uint64(64)))
     return words
-
-
-def _filled(forest: Forest, value: FloatArray) -> FloatArray:
-    """Return the values with NaN at splits replaced by the mean of the leaves below."""
-    is_leaf = forest.split_kind == SplitKind.LEAF
-    unknown = np.isnan(value) & ~is_leaf[:, None]
-    if not unknown.any():
-        return value
-    weight = np.ones(forest.n_nodes) if forest.weight is None else forest.weight
-    share = np.where(is_leaf, np.maximum(weight, _NO_WEIGHT), 0.0)
-    # What overflows here is refused as a value that is not finite.
-    with np.errstate(all="ignore"):
-        sums = np.column_stack([share, share[:, None] * np.where(is_leaf[:, None], value, 0.0)])
-        _core.add_children(forest.node_table, sums)
-        return np.where(unknown, sums[:, 1:] / sums[:, :1], value)

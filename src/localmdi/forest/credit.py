@@ -8,21 +8,29 @@ made.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localmdi import _core
-from localmdi._criteria import find_criterion
-from localmdi.exceptions import MissingStatisticsError
+from localmdi._criteria import criterion_names, find_criterion
+from localmdi._validation import check_measure
+from localmdi.exceptions import MissingStatisticsError, UnsupportedModelError
 
 if TYPE_CHECKING:
-    from localmdi.forest.deferred import NodeSource
+    from localmdi._criteria import Criterion
     from localmdi.forest.forest import Forest
     from localmdi.typing import FloatArray, Measure
 
-__all__ = ["Credit", "Laws", "credit_of", "divergence_gain", "find_laws", "impurity_drop"]
+__all__ = [
+    "Credit",
+    "Laws",
+    "class_impurity",
+    "credit_of",
+    "divergence_gain",
+    "find_laws",
+    "impurity_drop",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,65 +59,6 @@ class Credit:
     measure: Measure = "drop"
     honest: bool = False
 
-    @property
-    def telescopes(self) -> bool:
-        """Whether there is a remainder."""
-        return self.remainder is not None
-
-    def root_remainder(self, forest: Forest) -> FloatArray | None:
-        """Return the remainder of each tree's root; None if there is none."""
-        return None if self.remainder is None else self.remainder[forest.tree_offset[:-1]]
-
-    def pack(self, forest: Forest, n_threads: int) -> _core.Packed32 | _core.Packed64:
-        """Return the forest in the form that the kernels walk, with these credits."""
-        return pack_table(forest, self.amount, remainder=self.remainder)
-
-    def records(self, forest: Forest) -> _core.TreeRecords | None:
-        """Return the trees where a model keeps them, if kernels can take the amounts from there."""
-        return None
-
-
-class _DeferredDrop(Credit):
-    """The drop in a forest whose nodes are still in the model: they are packed from there."""
-
-    _forest: Forest
-    _source: NodeSource
-
-    def __init__(self, forest: Forest, source: NodeSource, *, unit: str) -> None:
-        vars(self).update(unit=unit, measure="drop", honest=False, _forest=forest, _source=source)
-
-    @cached_property
-    def amount(self) -> FloatArray:
-        return _drops(self._forest)
-
-    @cached_property
-    def remainder(self) -> FloatArray:
-        return self._forest.statistic("impurity")
-
-    @property
-    def telescopes(self) -> bool:
-        return True
-
-    def root_remainder(self, forest: Forest) -> FloatArray:
-        return self._source.root_impurity()
-
-    def pack(self, forest: Forest, n_threads: int) -> _core.Packed32 | _core.Packed64:
-        records = self.records(forest)
-        packed = None if records is None else records.pack(n_threads)
-        # The table says what is wrong, or has more ways to read a tree.
-        return super().pack(forest, n_threads) if packed is None else packed
-
-    def records(self, forest: Forest) -> _core.TreeRecords | None:
-        return self._source.records(forest.tree_weight, n_features=forest.n_features)
-
-
-def pack_table(
-    forest: Forest, amount: FloatArray | None = None, *, remainder: FloatArray | None = None
-) -> _core.Packed32 | _core.Packed64:
-    """Return the packed form of a forest's table; without amounts, the kernels only route."""
-    kind = _core.Packed32 if forest.row_dtype == "float32" else _core.Packed64
-    return kind(forest.node_table, amount, remainder, forest.tree_weight)
-
 
 def credit_of(forest: Forest, measure: Measure) -> Credit:
     """Return the credits of a measure, from the statistics that the forest has.
@@ -121,13 +70,7 @@ def credit_of(forest: Forest, measure: Measure) -> Credit:
     measure : {"drop", "gain"}
         See `impurity_drop` and `divergence_gain`.
     """
-    if measure == "drop":
-        return impurity_drop(forest)
-    if measure == "gain":
-        return divergence_gain(forest)
-    raise ValueError(
-        f"measure must be 'drop' or 'gain'; got {measure!r}. Use 'drop' for Definition 1."
-    )
+    return (impurity_drop if check_measure(measure) == "drop" else divergence_gain)(forest)
 
 
 def impurity_drop(forest: Forest) -> Credit:
@@ -142,23 +85,16 @@ def impurity_drop(forest: Forest) -> Credit:
     >>> impurity_drop(stump).amount
     array([ 0.  , -0.25,  0.75])
     """
-    source = forest.source
-    impurity = forest.statistic("impurity") if source is None else None
+    impurity = forest.statistic("impurity")
     if forest.unit is None:
         raise MissingStatisticsError(
             "the forest must say what its impurities measure; its criterion is None. "
             "Build it with criterion=..., or use forest.with_statistics(X, y, criterion='entropy') "
             "(for numbers 'squared_error')."
         )
-    if source is not None:
-        return _DeferredDrop(forest, source, unit=forest.unit)
-    return Credit(_drops(forest), forest.unit, remainder=impurity)
-
-
-def _drops(forest: Forest) -> FloatArray:
     amount = np.empty(forest.n_nodes)
-    _core.edge_drops(forest.node_table, forest.statistic("impurity"), amount)
-    return amount
+    _core.edge_drops(forest.node_table, impurity, amount)
+    return Credit(amount, forest.unit, remainder=impurity)
 
 
 def divergence_gain(forest: Forest) -> Credit:
@@ -270,3 +206,73 @@ def _sibling_gains(forest: Forest, drop: FloatArray) -> FloatArray | None:
         np.divide(split * sibling, both, out=np.zeros(pair.shape), where=both > 0), 0.0
     )
     return amount
+
+
+def class_impurity(forest: Forest, criterion: Criterion) -> FloatArray:
+    """Return the nodes' impurities by another criterion, from the class frequencies they hold.
+
+    Examples
+    --------
+    >>> from localmdi._criteria import find_criterion
+    >>> from localmdi.forest import build_forest
+    >>> leaf = build_forest(n_features=1, tree_offset=[0, 1], feature=[-1], split_kind=[0],
+    ...     threshold=[0.0], child_offset=[0, 0], child=[], impurity=[0.375], criterion="gini",
+    ...     value=[[0.75, 0.25]], classes=[["a", "b"]])
+    >>> class_impurity(leaf, find_criterion("entropy"))
+    array([0.81127812])
+    """
+    _check_counts_classes(forest, criterion)
+    value = forest.statistic("value")
+    ends = np.cumsum([len(labels) for labels in forest.classes or ()])[:-1]
+    outputs = np.split(value, ends, axis=1)
+    n_outputs = np.full(forest.n_trees, len(outputs))
+    own = None if forest.criterion is None else find_criterion(forest.criterion)
+    if own is None or own.target != "classes" or forest.impurity is None:
+        shares = np.stack([output.sum(axis=1) for output in outputs])
+        are_laws = value.min() >= 0 and np.allclose(shares, 1.0)
+    else:
+        # The impurities that are known tell whether these are the frequencies behind them, and
+        # over how many outputs they are a mean: all, or the one that a tree was grown for.
+        known = np.sum([own.impurity(output) for output in outputs], axis=0)
+        sums = np.add.reduceat(np.stack([known, forest.impurity]), forest.tree_offset[:-1], axis=1)
+        ratio = np.divide(sums[0], sums[1], out=np.ones(forest.n_trees), where=sums[1] > 0)
+        n_outputs = np.clip(np.round(ratio), 1, len(outputs))
+        expected = forest.impurity * np.repeat(n_outputs, np.diff(forest.tree_offset))
+        are_laws = value.min() >= 0 and np.allclose(known, expected, rtol=1e-6, atol=1e-9)
+    if not are_laws:
+        raise MissingStatisticsError(
+            f"criterion={criterion.name!r} needs the frequencies of the classes at every node; the "
+            "values of this model are something else. Leave criterion out, or use "
+            f"as_forest(model).with_statistics(X, y, criterion={criterion.name!r})."
+        )
+    total = np.sum([criterion.impurity(output) for output in outputs], axis=0)
+    impurity: FloatArray = total / np.repeat(n_outputs, np.diff(forest.tree_offset))
+    return impurity
+
+
+def _check_counts_classes(forest: Forest, criterion: Criterion) -> None:
+    """Refuse criteria that do not follow from what the nodes of a forest hold."""
+    by_rows = f"as_forest(model).with_statistics(X, y, criterion={criterion.name!r})"
+    if criterion.formula is None:
+        names = ", ".join(map(repr, criterion_names(target="classes")))
+        raise ValueError(
+            f"criterion must be one of {names} for nodes that were measured by another; got "
+            f"{criterion.name!r}. Leave it out, or use one of these."
+        )
+    if forest.boosted and forest.aggregation == "sum":
+        raise UnsupportedModelError(
+            f"criterion={criterion.name!r} needs nodes that hold frequencies of classes; those of "
+            f"boosted trees hold steps of a score. Leave criterion out, or use {by_rows}."
+        )
+    if criterion.target != "classes" or forest.classes is None:
+        wanted = "numbers" if criterion.target == "numbers" else "classes"
+        found = "numbers" if forest.classes is None else "classes"
+        if wanted != found:
+            raise ValueError(
+                f"criterion={criterion.name!r} is for {wanted}; the model predicts {found}, "
+                f"measured by {forest.criterion!r}. Leave criterion out."
+            )
+        raise UnsupportedModelError(
+            f"criterion={criterion.name!r} does not follow from what the nodes of a model with "
+            f"criterion {forest.criterion!r} hold. Leave criterion out, or use {by_rows}."
+        )

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
 from localmdi import _core
-from localmdi._criteria import criterion_names, find_criterion
+from localmdi._criteria import UNIT_OF, criterion_names, find_criterion
 from localmdi._text import clean, count, cut
-from localmdi._validation import default_names
+from localmdi._validation import check_keywords, default_names
 from localmdi.exceptions import FileFormatError, MissingStatisticsError
-from localmdi.forest.invariants import as_feature_count, check_header, check_statistics, convert
-from localmdi.forest.schema import ARRAYS, STATISTICS, STRUCTURE
+from localmdi.forest.credit import class_impurity
+from localmdi.forest.rules import (
+    ARRAYS,
+    STATISTICS,
+    STRUCTURE,
+    ForestFields,
+    SplitKind,
+    as_feature_count,
+    check_header,
+    check_statistics,
+    check_structure,
+    convert,
+    freeze,
+)
 from localmdi.forest.statistics import NodeStatistics
 from localmdi.forest.storage import read_fields, write_fields
-from localmdi.forest.structure import check_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,11 +36,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from localmdi.forest.deferred import NodeSource
-    from localmdi.forest.schema import ForestFields
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
-__all__ = ["Forest", "build_forest", "load_forest"]
+__all__ = ["Forest", "NodeSource", "build_forest", "load_forest"]
+
+# Stands for a leaf without training rows in a mean over leaves; adding it changes no other weight.
+_NO_WEIGHT = 1e-290
+# What a forest may leave in the model until somebody asks for it.
+_NODES = ({*STRUCTURE, "weight", "impurity"} - {"tree_offset"}) | {"_node_table"}
+
+
+class NodeSource(Protocol):
+    """Trees in the form in which a model has them: binary, comparing float32, with impurities.
+
+    To explain rows, the kernels need the packed form only, and that is made straight from there.
+    """
+
+    routes_missing: bool
+    """Whether every split has a way for missing values; else none has."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return the fields of the nodes: the vectors of the trees, weights and impurities."""
+
+    def root_impurity(self) -> FloatArray:
+        """Return the impurity of each tree's root."""
+
+    def pack_drops(
+        self, tree_weight: FloatArray, *, n_features: int, n_threads: int
+    ) -> _core.Packed32 | None:
+        """Return the trees packed with their impurity decreases; None: only the table can be."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -72,7 +107,8 @@ class Forest:
     impurity : ndarray of float64, shape (n_nodes,), or None
         Impurity of the training rows that reached the node.
     value : ndarray of float64, shape (n_nodes, n_values), or None
-        What the node predicts: a column per output, or per class of each output.
+        What the node predicts: a column per output, or per class of each output. At splits of
+        boosted trees, the mean of the leaves below.
     criterion : str or None
         What `impurity` measures, by scikit-learn's names.
     aggregation : {"mean", "sum"}
@@ -117,8 +153,9 @@ class Forest:
     category_bits: NDArray[np.uint64]
     tree_weight: FloatArray
     feature_names: tuple[str, ...] | None = None
-    weight: FloatArray | None = None
-    impurity: FloatArray | None = None
+    # Without a default in the class, which would answer for nodes that are not read yet.
+    weight: FloatArray | None = field(default_factory=lambda: None)
+    impurity: FloatArray | None = field(default_factory=lambda: None)
     value: FloatArray | None = None
     criterion: str | None = None
     aggregation: str = "mean"
@@ -129,8 +166,7 @@ class Forest:
     base_value: FloatArray | None = None
     column_rule: NDArray[np.uint8] | None = None
 
-    # Not fields. The first follows from them; the second is where the nodes still are, if they
-    # have not been read (`deferred.py`).
+    # Not fields: what follows from them; and where the nodes are, if they have not been read.
     _node_table: ClassVar[_core.NodeTable]
     source: ClassVar[NodeSource | None] = None
 
@@ -138,8 +174,62 @@ class Forest:
         header = check_header(vars(self))
         vectors, table = check_structure({**vars(self), **header})
         statistics = check_statistics({**vars(self), **header, **vectors})
-        for field, value in {**header, **vectors, **statistics, "_node_table": table}.items():
-            object.__setattr__(self, field, value)
+        vars(self).update(header | vectors | statistics, _node_table=table)
+
+    @classmethod
+    def deferred(cls, source: NodeSource, *, tree_offset: AnyArray, **header: Any) -> Self:
+        """Return a forest that reads its nodes when they are asked for, and is checked then.
+
+        Parameters
+        ----------
+        source : NodeSource
+            The trees.
+        tree_offset : ndarray of int64, shape (n_trees + 1,)
+            First node of each tree, and at the end the number of nodes.
+        **header
+            The other fields, all but those of the nodes; checked now.
+
+        Examples
+        --------
+        >>> from localmdi.forest import build_forest
+        >>> class Leaf:
+        ...     "A tree that is one leaf, in a model that need not be read yet."
+        ...     def columns(self):
+        ...         return {"feature": [-1], "split_kind": [0], "threshold": [0.0],
+        ...                 "child_offset": [0, 0], "child": [], "impurity": [0.5]}
+        >>> forest = Forest.deferred(Leaf(), tree_offset=np.array([0, 1]), n_features=1,
+        ...                          tree_weight=np.ones(1), criterion="gini")
+        >>> forest.n_trees, forest.impurity
+        (1, array([0.5]))
+        """
+        own = {
+            each.name: None if each.default is MISSING else each.default
+            for each in fields(cls)
+            if each.name not in _NODES
+        }
+        offset = freeze("tree_offset", tree_offset, dtype=STRUCTURE["tree_offset"], shape=(None,))
+        own |= header | {"tree_offset": offset}
+        own |= check_header(own)
+        statistics = check_statistics({"weight": None, "impurity": None, **own})
+        del statistics["weight"], statistics["impurity"]  # which are not known yet
+        forest = cls.__new__(cls)
+        vars(forest).update(own | statistics, source=source)
+        return forest
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Read the nodes when the first of their fields is asked for."""
+            own = vars(self)
+            source = own.get("source") if name in _NODES else None
+            if source is not None:
+                header = {each: own[each] for each in ForestFields.__annotations__ if each in own}
+                # Two threads may both come here: they find the same, and the last one stays.
+                own.update(vars(build_forest(**{**header, **source.columns()})))
+                own.pop("source", None)
+            if name not in own:
+                raise AttributeError(f"'Forest' object has no attribute {name!r}")
+            return own[name]
 
     def __getstate__(self) -> dict[str, Any]:
         return self._fields()
@@ -206,7 +296,21 @@ class Forest:
         ...              threshold=[0], child_offset=[0, 0], child=[], criterion="log_loss").unit
         'bits'
         """
-        return None if self.criterion is None else find_criterion(self.criterion).unit
+        return None if self.criterion is None else UNIT_OF[self.criterion]
+
+    def measures(self, criterion: str) -> bool:
+        """Tell whether the impurities are those of a criterion, under any of its names.
+
+        Examples
+        --------
+        >>> from localmdi.forest import build_forest
+        >>> build_forest(n_features=1, tree_offset=[0, 1], feature=[-1], split_kind=[0],
+        ...              threshold=[0], child_offset=[0, 0], child=[],
+        ...              criterion="log_loss").measures("entropy")
+        True
+        """
+        wanted = find_criterion(criterion).name
+        return self.criterion is not None and find_criterion(self.criterion).name == wanted
 
     @property
     def table(self) -> dict[str, Any]:
@@ -216,9 +320,9 @@ class Forest:
     @property
     def node_table(self) -> _core.NodeTable:
         """The kernels' view of `table`, made once, when it was checked."""
-        if "_node_table" not in vars(self):
+        if "_node_table" not in vars(self) and self.source is None:
             # Some loaders restore the fields without a call of the constructor.
-            object.__setattr__(self, "_node_table", _core.NodeTable(**self.table))
+            vars(self)["_node_table"] = _core.NodeTable(**self.table)
         return self._node_table
 
     @property
@@ -332,6 +436,42 @@ class Forest:
         statistics = NodeStatistics(self, criterion)
         return statistics.add(X, y, sample_weight=sample_weight, n_jobs=n_jobs).forest()
 
+    def with_criterion(self, criterion: str) -> Forest:
+        """Return the same trees, measured by another criterion of classes: bits instead of Gini.
+
+        The new impurities follow from the class frequencies that the nodes hold; no rows are
+        needed. Of several outputs the impurity is the mean over outputs.
+
+        Parameters
+        ----------
+        criterion : {"entropy", "log_loss", "gini"}
+            The impurity. The forest's own, whatever it is, gives the forest itself.
+
+        Raises
+        ------
+        MissingStatisticsError
+            The nodes have no values, or these are not the frequencies of classes.
+        UnsupportedModelError
+            The trees are boosted, so that their nodes hold steps of a score.
+        ValueError
+            The criterion is unknown, or not one for the target of the model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from localmdi import as_forest
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = as_forest(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))
+        >>> forest.impurity.round(3), forest.with_criterion("entropy").impurity.round(3)
+        (array([0.667, 0.   , 0.5  ]), array([1.585, 0.   , 1.   ]))
+        """
+        if self.measures(criterion):
+            return self
+        measured = find_criterion(criterion)
+        impurity = class_impurity(self, measured)
+        return replace(self, impurity=impurity, criterion=measured.name)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the forest to a file that `load_forest` reads; there is no pickle in it.
 
@@ -366,6 +506,10 @@ def build_forest(**given: Unpack[ForestFields]) -> Forest:
         categories), ``tree_weight`` (ones), ``weight``, ``impurity`` and ``value`` (not known),
         ``feature_names`` (none), and what has a default in `Forest`.
 
+        A ``value`` that is NaN at a split becomes the mean of the leaves below, weighted by
+        ``weight``. Give NaN for boosted trees: whatever a library keeps at their splits, only
+        leaves add up to the score, and Saabas' moves should lead from mean to mean.
+
     Returns
     -------
     Forest
@@ -388,11 +532,12 @@ def build_forest(**given: Unpack[ForestFields]) -> Forest:
       criterion: None
       node statistics: none
     """
+    check_keywords("build_forest", given, known=ForestFields.__annotations__)
     fields: dict[str, Any] = {**given}
     fields["n_features"] = as_feature_count(fields.get("n_features"))
-    for field, dtype in ARRAYS.items():
-        if fields.get(field) is not None:
-            fields[field] = convert(field, fields[field], dtype=dtype)
+    for name, dtype in ARRAYS.items():
+        if fields.get(name) is not None:
+            fields[name] = convert(name, fields[name], dtype=dtype)
     n_nodes = np.size(fields.get("feature", ()))
     n_trees = max(np.size(fields.get("tree_offset", ())) - 1, 0)
     defaults: dict[str, Callable[[], AnyArray]] = {
@@ -401,11 +546,31 @@ def build_forest(**given: Unpack[ForestFields]) -> Forest:
         "category_bits": lambda: np.zeros(0, dtype=np.uint64),
         "tree_weight": lambda: np.ones(n_trees),
     }
-    for field, default in defaults.items():
-        if fields.get(field) is None:
-            fields[field] = default()
-            fields[field].flags.writeable = False  # so that the forest keeps it without a copy
-    return Forest(**fields)
+    for name, default in defaults.items():
+        if fields.get(name) is None:
+            fields[name] = default()
+            fields[name].flags.writeable = False  # so that the forest keeps it without a copy
+    value = fields.get("value")
+    if value is None or not np.isnan(value).any():
+        return Forest(**fields)
+    forest = Forest(**{**fields, "value": None})
+    return replace(forest, value=_mean_of_leaves(forest, value))
+
+
+def _mean_of_leaves(forest: Forest, value: FloatArray) -> FloatArray:
+    """Return the values with NaN at splits replaced by the mean of the leaves below."""
+    if value.ndim != 2 or len(value) != forest.n_nodes:
+        return value  # which is refused
+    is_leaf = forest.split_kind == SplitKind.LEAF
+    unknown = np.isnan(value) & ~is_leaf[:, None]
+    weight = np.ones(forest.n_nodes) if forest.weight is None else forest.weight
+    share = np.where(is_leaf, np.maximum(weight, _NO_WEIGHT), 0.0)
+    # What overflows here is refused as a value that is not finite.
+    with np.errstate(all="ignore"):
+        sums = np.column_stack([share, share[:, None] * np.where(is_leaf[:, None], value, 0.0)])
+        _core.add_children(forest.node_table, sums)
+        mean = sums[:, 1:] / sums[:, :1]
+    return np.where(unknown, mean, value)
 
 
 def load_forest(path: str | os.PathLike[str]) -> Forest:

@@ -15,14 +15,14 @@ from localmdi._validation import (
     check_batch,
     has_effect,
 )
-from localmdi.forest.credit import pack_table
+from localmdi.forest.credit import credit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from localmdi.forest.credit import Credit
     from localmdi.forest.forest import Forest
-    from localmdi.typing import BoolArray, FloatArray, IntArray
+    from localmdi.typing import BoolArray, FloatArray, IntArray, Measure
 
 __all__ = ["LeafBlock", "Packing"]
 
@@ -46,55 +46,57 @@ class Packing:
     ----------
     forest : Forest
         The forest.
-    credit : Credit or None
+    credit : Credit, the name of a measure, or None
         What the kernels add up; None: they only route.
     n_threads : int
         Number of threads to pack with, where trees can be packed side by side.
-    once : bool
-        Whether it serves a single call. What that can do without is then not packed.
     """
 
     def __init__(
-        self,
-        forest: Forest,
-        credit: Credit | None = None,
-        *,
-        n_threads: int = 1,
-        once: bool = False,
+        self, forest: Forest, credit: Credit | Measure | None = None, *, n_threads: int = 1
     ) -> None:
         self.forest = forest
-        self._credit = credit
-        self._n_threads = n_threads
-        self._once = once
-        if not once:
-            _ = self.kernel  # now: what it is made from may change
+        self._given = credit
+        self.kernel, self.baseline = self._pack(n_threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is packed is made again where it arrives, and is smaller until then.
+        return Packing, (self.forest, self._given)
+
+    def _pack(self, n_threads: int) -> tuple[_core.Packed32 | _core.Packed64, float | None]:
+        """Return the packed form, and the mean remainder of the roots if there is one."""
+        forest, source = self.forest, self.forest.source
+        if self._given is None:
+            return _pack_table(forest), None
+        if source is not None and self._given == "drop":
+            kernel = source.pack_drops(
+                forest.tree_weight, n_features=forest.n_features, n_threads=n_threads
+            )
+            if kernel is not None:
+                return kernel, self._mean(source.root_impurity())
+            # The table says what is wrong, or has more ways to read a tree.
+        credit = self.credit
+        left = credit.remainder
+        baseline = None if left is None else self._mean(left[forest.tree_offset[:-1]])
+        return _pack_table(forest, credit), baseline
+
+    def _mean(self, root: FloatArray) -> float:
+        """Return the mean over trees of a number of each root."""
+        return float(self.forest.tree_weight @ root / self.forest.tree_weight.sum())
 
     @cached_property
-    def kernel(self) -> _core.Packed32 | _core.Packed64:
-        """The packed form itself."""
-        if self._credit is None:
-            return pack_table(self.forest)
-        return self._credit.pack(self.forest, self._n_threads)
-
-    @property
     def credit(self) -> Credit:
         """What the kernels add up."""
-        if self._credit is None:
+        if self._given is None:
             raise RuntimeError("this packing only routes; make one with a credit")
-        return self._credit
-
-    @cached_property
-    def baseline(self) -> float | None:
-        """The mean remainder of the roots, weighted like the trees; None if there is none."""
-        forest, root = self.forest, self.credit.root_remainder(self.forest)
-        if root is None:
-            return None
-        return float(forest.tree_weight @ root / forest.tree_weight.sum())
+        if isinstance(self._given, str):
+            return credit_of(self.forest, self._given)
+        return self._given
 
     @cached_property
     def _router(self) -> _core.Packed32 | _core.Packed64:
         # What is packed straight from a model's records does not number its nodes.
-        return self.kernel if self.kernel.knows_nodes else pack_table(self.forest)
+        return self.kernel if self.kernel.knows_nodes else _pack_table(self.forest)
 
     @cached_property
     def result_fields(self) -> dict[str, Any]:
@@ -102,13 +104,14 @@ class Packing:
 
         The names of the features are those where X has none.
         """
+        named = isinstance(self._given, str)
         return {
             "baseline": self.baseline,
-            "unit": self.credit.unit,
+            "unit": self.forest.unit if named else self.credit.unit,
             "feature_names": self.forest.names_for(None),
             "n_trees": self.forest.n_trees,
-            "measure": self.credit.measure,
-            "honest": self.credit.honest,
+            "measure": self._given if named else self.credit.measure,
+            "honest": not named and self.credit.honest,
         }
 
     @cached_property
@@ -157,37 +160,6 @@ class Packing:
         indices = batch.indices.astype(np.int64, copy=False)
         indptr = batch.indptr.astype(np.int64, copy=False)
         return kind(batch.data, indices, indptr, batch.shape[1])
-
-    def local_mdi(
-        self,
-        batch: Any,
-        *,
-        values: FloatArray,
-        residual: FloatArray,
-        standard_error: FloatArray | None,
-        n_threads: int,
-        is_all: bool,
-    ) -> None:
-        """Fill in the importances of a batch.
-
-        Parameters
-        ----------
-        batch
-            The rows, checked.
-        values, residual, standard_error
-            Where to write.
-        n_threads : int
-            Number of threads.
-        is_all : bool
-            Whether there is no other batch, and nobody sees what is written if the trees turn out
-            to be broken.
-        """
-        rows = self.rows(batch)
-        alone = self._once and is_all and standard_error is None
-        records = self.credit.records(self.forest) if alone else None
-        # One row has work for one thread, its trees for all. Packing says what is wrong with them.
-        if records is None or not records.local_mdi(rows, values, residual, self._n_threads):
-            self.kernel.local_mdi(rows, values, residual, standard_error, n_threads)
 
     def tree_blocks(self, n_rows: int, *, max_trees: int | None = None) -> Iterator[slice]:
         """Yield ranges of trees for which a (rows × trees) table is small."""
@@ -244,3 +216,11 @@ class Packing:
         if is_mean:
             out /= weight.sum()
         return out if self.forest.base_value is None else out + self.forest.base_value
+
+
+def _pack_table(forest: Forest, credit: Credit | None = None) -> _core.Packed32 | _core.Packed64:
+    """Return the packed form of a forest's table; without a credit, the kernels only route."""
+    kind = _core.Packed32 if forest.row_dtype == "float32" else _core.Packed64
+    if credit is None:
+        return kind(forest.node_table, None, None, forest.tree_weight)
+    return kind(forest.node_table, credit.amount, credit.remainder, forest.tree_weight)

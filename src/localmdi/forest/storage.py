@@ -14,7 +14,7 @@ import numpy as np
 
 from localmdi._container import read_container, write_container
 from localmdi._validation import default_names
-from localmdi.forest.schema import ARRAYS, OPTIONAL
+from localmdi.forest.rules import ARRAYS, OPTIONAL
 
 if TYPE_CHECKING:
     import os

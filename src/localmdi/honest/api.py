@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from localmdi._explainer import ModelRows
 from localmdi._validation import check_sample_weight, count_threads
 from localmdi.adapters import adapt
 from localmdi.exceptions import UnsupportedModelError
@@ -271,7 +270,7 @@ class _Known:
             )
         if criterion is not None:
             adapted = replace(adapted, forest=adapted.forest.with_criterion(criterion))
-        self.reader = ModelRows(adapted)
+        self.reader = adapted
         self.rows = self.reader.read(X)
         if self.rows.shape[0] == 0:
             raise ValueError("X must hold at least one row; got none.")
@@ -374,7 +373,7 @@ def _loss_of(forest: Forest, loss: str | None) -> str:
             "are not. Use as_forest(model).with_statistics(X, y, criterion='entropy') with what "
             "fit got, and rows that no tree has seen, held_out=(X, y)."
         )
-    return loss or ("log" if forest.criterion == "entropy" else "brier")
+    return loss or ("log" if forest.unit == "bits" else "brier")
 
 
 def _classes_of(forest: Forest, model: Any) -> Sequence[AnyArray] | None:

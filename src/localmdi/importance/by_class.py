@@ -51,23 +51,20 @@ def explain_classes(
 
 def _impurity_parts(forest: Forest) -> tuple[FloatArray, tuple[object, ...]]:
     """Return each class's part of the nodes' impurities, and the labels."""
-    if forest.classes is None or forest.criterion not in ("entropy", "gini"):
+    if forest.classes is None or forest.unit not in ("bits", "gini"):
         raise UnsupportedModelError(
-            "by_class needs trees that predict classes by entropy or Gini impurity; got "
-            f"criterion {forest.criterion!r}. Leave by_class out, or measure the classes with "
+            "values by class need trees that predict classes by entropy or Gini impurity; got "
+            f"criterion {forest.criterion!r}. Use local_mdi, or measure the classes with "
             "as_forest(model).with_statistics(X, y, criterion='entropy')."
         )
     laws = find_laws(forest, impurity_drop(forest))
     if laws is None:
         raise MissingStatisticsError(
-            "by_class needs the distribution of the classes at every node, which this forest does "
-            "not have. Use as_forest(model).with_statistics(X, y) first."
+            "values by class need the distribution of the classes at every node, which this forest "
+            "does not have. Use as_forest(model).with_statistics(X, y) first."
         )
     p = laws.law
-    if forest.criterion == "entropy":
-        parts = -p * np.log2(np.where(p > 0, p, 1.0))
-    else:
-        parts = p * (1.0 - p)
+    parts = -p * np.log2(np.where(p > 0, p, 1.0)) if forest.unit == "bits" else p * (1.0 - p)
     if len(forest.classes) > 1:
         ends = np.cumsum([len(labels) for labels in forest.classes])
         by_target = [part.sum(axis=1) for part in np.split(parts, ends[:-1], axis=1)]

@@ -12,6 +12,8 @@ from localmdi._validation import RowRules, RowSource
 from localmdi.results import LocalImportance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
@@ -34,6 +36,7 @@ class LocalRequest:
     output: Literal["dense", "sparse"] = "dense"
     out: Any = None
     progress: bool = False
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if self.output not in ("dense", "sparse"):
@@ -73,23 +76,21 @@ def explain(packing: Packing, rows: RowSource, *, request: LocalRequest) -> Loca
     error = np.empty(shape) if request.standard_error and not packing.forest.boosted else None
     if request.out is not None:
         packing.check(rows, request.rules)
-    step = max(1024, shape[0] // 100) if request.progress else None
-    with progress_bar(request.progress, shape[0], unit="row") as advance:
-        for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
-            view = values[start:stop]
-            part = view if request.out is None else _for_kernels(view)
-            packing.local_mdi(
-                batch,
-                values=part,
-                residual=residual[start:stop],
-                standard_error=None if error is None else error[start:stop],
-                n_threads=request.n_threads,
-                is_all=request.out is None and stop - start == shape[0],
-            )
-            if part is not view:
-                view[...] = part
-            advance(stop - start)
-    return _result(packing, rows, values=values, residual=residual, standard_error=error)
+    for start, stop, batch in _batches(packing, rows, request=request):
+        view = values[start:stop]
+        part = view if request.out is None else _for_kernels(view)
+        packing.kernel.local_mdi(
+            packing.rows(batch),
+            part,
+            residual[start:stop],
+            None if error is None else error[start:stop],
+            request.n_threads,
+        )
+        if part is not view:
+            view[...] = part
+    return _result(
+        packing, rows, residual=residual, values=values, standard_error=error, caveat=request.note
+    )
 
 
 def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) -> LocalImportance:
@@ -99,16 +100,30 @@ def explain_sparse(packing: Packing, rows: RowSource, *, request: LocalRequest) 
     p = packing.forest.n_features
     parts = [csr_array((0, p), dtype=np.float64)]
     residual = np.empty(rows.shape[0])
-    step = max(1024, rows.shape[0] // 100) if request.progress else None
-    with progress_bar(request.progress, rows.shape[0], unit="row") as advance:
-        for start, stop, batch in packing.batches(rows, request.rules, batch_rows=step):
-            data, indices, indptr, residual[start:stop] = packing.kernel.sparse_local_mdi(
-                packing.rows(batch), request.n_threads
-            )
-            parts.append(csr_array((data, indices, indptr), shape=(stop - start, p)))
-            advance(stop - start)
+    for start, stop, batch in _batches(packing, rows, request=request):
+        data, indices, indptr, residual[start:stop] = packing.kernel.sparse_local_mdi(
+            packing.rows(batch), request.n_threads
+        )
+        parts.append(csr_array((data, indices, indptr), shape=(stop - start, p)))
     values = parts[1] if len(parts) == 2 else vstack(parts, format="csr")
-    return _result(packing, rows, values=values, residual=residual)
+    return _result(packing, rows, residual=residual, values=values, caveat=request.note)
+
+
+def _batches(
+    packing: Packing, rows: RowSource, *, request: LocalRequest
+) -> Iterator[tuple[int, int, Any]]:
+    """Return the rows batch by batch, with a bar of what is done if that is wanted."""
+    if not request.progress:
+        return packing.batches(rows, request.rules)
+    step = max(1024, rows.shape[0] // 100)
+    return _shown(packing.batches(rows, request.rules, batch_rows=step), rows.shape[0])
+
+
+def _shown(batches: Iterator[tuple[int, int, Any]], n_rows: int) -> Iterator[tuple[int, int, Any]]:
+    with progress_bar(True, n_rows, unit="row") as advance:
+        for start, stop, batch in batches:
+            yield start, stop, batch
+            advance(stop - start)
 
 
 def _result(
@@ -118,7 +133,7 @@ def _result(
     if rows.names:
         known = {**known, "feature_names": packing.forest.names_for(rows.names)}
     fields.update(
-        residual=residual if packing.credit.telescopes else None,
+        residual=None if packing.baseline is None else residual,
         data=rows.data,
         row_labels=rows.row_labels,
         frame_type=rows.frame_type,

@@ -63,7 +63,7 @@ def write_report(
     result : LocalImportance, Comparison, or list of results of the same rows
         What to show; a comparison (`localmdi.compare`) has a page of its own. The `data` of a
         result are the rows' own values, if it kept them. In a list, a ClassImportance
-        (``local_mdi(..., by_class=True)``) adds the importances by class, and a PairImportance
+        (``local_mdi_by_class(model, X)``) adds the importances by class, and a PairImportance
         (`local_interactions`) those of pairs of features.
     path : str or path-like
         The file; an existing one is replaced once the new one is complete. Its folder must exist.

@@ -61,7 +61,7 @@ class ClassImportance:
     >>> import localmdi as lm
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = ExtraTreesClassifier(50, criterion="entropy", random_state=0).fit(X, y)
-    >>> result = lm.local_mdi(model, X, by_class=True)
+    >>> result = lm.local_mdi_by_class(model, X)
     >>> result
     ClassImportance: 150 rows, 4 features, 3 classes, 50 trees, in bits
       0  petal length (cm) 0.248
@@ -139,7 +139,7 @@ class ClassImportance:
         )
 
     def total(self) -> LocalImportance:
-        """Add up the classes: what `local_mdi` gives without ``by_class``, up to rounding.
+        """Add up the classes: what `local_mdi` gives, up to rounding.
 
         Examples
         --------

@@ -20,7 +20,7 @@ inline bool is_child_place(std::size_t node, std::size_t child, std::size_t tree
 
 inline bool is_ordered_threshold(double threshold) { return threshold == threshold; }
 
-// What forest/invariants.py asks of the statistics of nodes.
+// What forest/rules.py asks of the statistics of nodes.
 inline bool is_impurity(double value) {
     constexpr double kMost = std::numeric_limits<double>::max();
     return value >= -kMost && value <= kMost;

@@ -13,7 +13,7 @@ namespace localmdi::forest {
 inline constexpr std::uint64_t kMaxCategoryCode = (std::uint64_t{1} << 53) - 1;
 
 // The rule that is broken, and at which node (of "tree_offset": at which tree). The sentences that
-// belong to the codes stand in src/localmdi/forest/structure.py.
+// belong to the codes stand in src/localmdi/forest/rules.py.
 struct Problem {
     std::string_view code;
     std::size_t node;

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi.adapters.adapted import AdaptedModel
+from localmdi.adapters.adapted import AdaptedModel, count_targets
 from localmdi.adapters.scikit_learn.in_bag_steps import steps_to_trees
 from localmdi.adapters.scikit_learn.kinds import refuse, refuse_unknown
 from localmdi.adapters.scikit_learn.members import Members, collect
 from localmdi.adapters.scikit_learn.node_records import NodeRecords, node_offsets
-from localmdi.forest import build_forest
-from localmdi.forest.deferred import defer_forest
+from localmdi.forest import Forest, build_forest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from localmdi.forest import Forest
     from localmdi.typing import FloatArray, Names
 
 __all__ = ["adapt_estimator", "check_fitted"]
@@ -61,6 +59,7 @@ def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> Adapted
         n_features_in=n_features,
         finite=True,
         missing=members.missing,
+        n_targets=count_targets(model),
     )
 
 
@@ -68,7 +67,7 @@ def _forest(members: Members, header: Mapping[str, Any], *, values: bool) -> For
     """Return the forest, its nodes read now if their values are wanted, else when they are."""
     source = NodeRecords(members.trees, missing=members.missing)
     if not values:
-        return defer_forest(source, tree_offset=node_offsets(members.trees), **header)
+        return Forest.deferred(source, tree_offset=node_offsets(members.trees), **header)
     return build_forest(
         **header, **source.columns(), value=node_values(members), base_value=members.base
     )
@@ -130,6 +129,9 @@ def node_values(members: Members) -> FloatArray:
     for member, first, end in zip(members.trees, offsets[:-1], offsets[1:], strict=True):
         own = _own_values(member.tree)
         scaled = own * member.scale if members.summed else own
+        if members.summed and members.boosted:
+            # Leaves hold steps, splits mean residuals: the forest takes the mean of the steps.
+            scaled[member.tree.children_left >= 0] = np.nan
         if member.targets is None:
             values[first:end] = scaled
         else:

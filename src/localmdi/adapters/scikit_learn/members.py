@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localmdi._criteria import criterion_names, find_criterion
+from localmdi._criteria import UNIT_OF
 from localmdi.adapters.pipelines import transformers
 from localmdi.adapters.scikit_learn.kinds import (
     Kind,
@@ -171,20 +171,20 @@ def join(
 def common_criterion(model: Any, estimators: Sequence[Any]) -> str:
     """Return what the impurities of tree estimators measure."""
     criteria = {str(getattr(estimator, "criterion", None)) for estimator in estimators}
-    known = criterion_names()
-    for criterion in criteria:
-        if criterion not in known:
-            refuse(
-                model,
-                f"must have trees with a known criterion ({', '.join(known)}); got {criterion}. "
-                "Fit it with one of these.",
-            )
-    _check_units(model, criteria)
+    unknown = sorted(criteria - UNIT_OF.keys())
+    if unknown:
+        refuse(
+            model,
+            f"must have trees with a known criterion ({', '.join(UNIT_OF)}); got {unknown[0]}. "
+            "Fit it with one of these.",
+        )
+    if len(criteria) > 1:
+        _check_units(model, criteria)
     return min(criteria)
 
 
 def _check_units(model: Any, criteria: Iterable[str]) -> None:
-    units = sorted({find_criterion(criterion).unit for criterion in criteria})
+    units = sorted({UNIT_OF[criterion] for criterion in criteria})
     if len(units) > 1:
         refuse(
             model,

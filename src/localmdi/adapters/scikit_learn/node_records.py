@@ -12,6 +12,7 @@ from localmdi.exceptions import InvalidForestError, UnsupportedModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from localmdi._core import Packed32
     from localmdi.adapters.scikit_learn.members import TreeMember
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
@@ -52,23 +53,31 @@ class NodeRecords:
         """Return the impurity of each tree's root."""
         return np.array([member.tree.impurity[0] for member in self._trees])
 
-    def records(self, tree_weight: FloatArray, *, n_features: int) -> TreeRecords | None:
-        """Return the trees for the kernels that read their records; None if they keep none."""
-        records = [_records(member.tree) for member in self._trees]
-        known = [nodes for nodes in records if nodes is not None]
-        if len(known) < len(records):
+    def pack_drops(
+        self, tree_weight: FloatArray, *, n_features: int, n_threads: int
+    ) -> Packed32 | None:
+        """Return the trees packed from their records; None if they keep none, or broken ones."""
+        blocks, columns = [], []
+        kind = None
+        for member in self._trees:
+            nodes = _records(member.tree)
+            kind = kind or (None if nodes is None else nodes.dtype)
+            if nodes is None or nodes.dtype != kind:
+                return None
+            blocks.append(nodes.view(np.uint8))
+            columns.append(member.columns)
+        layout = None if kind is None else _layout(kind)
+        if layout is None:
             return None
-        layout = _layout(known[0].dtype)
-        if layout is None or any(nodes.dtype != known[0].dtype for nodes in known):
-            return None
-        return TreeRecords(
-            records=[nodes.view(np.uint8) for nodes in known],
+        records = TreeRecords(
+            records=blocks,
             layout=layout,
-            columns=[member.columns for member in self._trees],
+            columns=columns,
             n_features=n_features,
             tree_weight=tree_weight,
             missing=self.routes_missing,
         )
+        return records.pack(n_threads)
 
 
 def _records(tree: Any) -> AnyArray | None:

@@ -234,7 +234,7 @@ def _load_model(
     """Return the model of a file, and its description."""
     import click
 
-    from localmdi._explainer import explainer_of
+    from localmdi._explainer import Explainer
     from localmdi.adapters import adapt
 
     if settings.save_model is not None:
@@ -258,7 +258,7 @@ def _load_model(
     model = TableModel(
         loaded,
         columns,
-        explainer=explainer_of(adapted, settings.plain_measure, model=loaded),
+        explainer=Explainer(adapted, measure=settings.plain_measure),
         jobs=settings.jobs,
         predict=settings.predict,
         from_table=from_table,

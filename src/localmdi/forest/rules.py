@@ -1,35 +1,129 @@
-"""What must hold for the fields of a forest, all but the shape of its trees (`structure.py`)."""
+"""What a forest is made of and what must hold for it: fields, kinds of split, shape, numbers.
+
+What the fields mean is specified in ``docs/format/forest.md``. Whether the nodes make trees is
+found out by the core; here its answer gets words.
+"""
 
 from __future__ import annotations
 
 import operator
 import reprlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, NotRequired, TypedDict
 
 import numpy as np
 
-from localmdi._criteria import criterion_names
+from localmdi._core import NodeTable
+from localmdi._criteria import UNIT_OF
 from localmdi._text import count
 from localmdi._validation import ColumnRule
 from localmdi.exceptions import InvalidForestError
-from localmdi.forest.schema import AGGREGATIONS, ROW_DTYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from localmdi.typing import AnyArray
+    from localmdi.typing import AnyArray, ArrayLike
 
-__all__ = [
-    "as_feature_count",
-    "check_header",
-    "check_statistics",
-    "convert",
-    "describe",
-    "fail",
-    "freeze",
-    "tree_of",
-]
+
+class SplitKind(IntEnum):
+    """How a node decides where a row goes; x is the row's value of the split feature.
+
+    A missing value (NaN) goes to ``missing_child``, whatever the kind.
+
+    Examples
+    --------
+    >>> SplitKind(1)
+    <SplitKind.LESS_EQUAL: 1>
+    """
+
+    LEAF = 0
+    """The row has arrived."""
+    LESS_EQUAL = 1
+    """x ≤ threshold: first child; else second child."""
+    LESS = 2
+    """x < threshold: first child; else second child."""
+    CATEGORY_SET = 3
+    """The bit of category x is set: first child; else, or if x is no category: second child."""
+    MULTIWAY = 4
+    """The child whose category is x; if there is none, the row ends here."""
+
+
+STRUCTURE: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        "tree_offset": np.dtype(np.int64),
+        "feature": np.dtype(np.int32),
+        "split_kind": np.dtype(np.uint8),
+        "threshold": np.dtype(np.float64),
+        "child_offset": np.dtype(np.int64),
+        "child": np.dtype(np.int64),
+        "missing_child": np.dtype(np.int32),
+        "category_offset": np.dtype(np.int64),
+        "category_bits": np.dtype(np.uint64),
+    }
+)
+"""The vectors that make the trees, with their types."""
+
+STATISTICS = ("weight", "impurity", "value")
+"""What a forest may know about its nodes."""
+
+FLOATS = ("tree_weight", *STATISTICS)
+"""What a forest knows about its trees and nodes, all float64."""
+
+OPTIONAL: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        **dict.fromkeys((*STATISTICS, "base_value"), np.dtype(np.float64)),
+        "column_rule": np.dtype(np.uint8),
+    }
+)
+"""The arrays that a forest may lack, with their types."""
+
+ARRAYS: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {**STRUCTURE, "tree_weight": np.dtype(np.float64), **OPTIONAL}
+)
+"""All arrays, with their types."""
+
+AGGREGATIONS = ("mean", "sum")
+ROW_DTYPES = ("float32", "float64")
+
+
+class ForestFields(TypedDict):
+    """What `build_forest` takes; see `Forest` for what the fields mean.
+
+    Examples
+    --------
+    >>> from dataclasses import fields
+    >>> from localmdi.forest import Forest
+    >>> ForestFields.__annotations__.keys() == {field.name for field in fields(Forest)}
+    True
+    """
+
+    n_features: int
+    tree_offset: ArrayLike
+    feature: ArrayLike
+    split_kind: ArrayLike
+    threshold: ArrayLike
+    child_offset: ArrayLike
+    child: ArrayLike
+    missing_child: NotRequired[ArrayLike | None]
+    category_offset: NotRequired[ArrayLike | None]
+    category_bits: NotRequired[ArrayLike | None]
+    weight: NotRequired[ArrayLike | None]
+    impurity: NotRequired[ArrayLike | None]
+    value: NotRequired[ArrayLike | None]
+    tree_weight: NotRequired[ArrayLike | None]
+    feature_names: NotRequired[Iterable[str] | None]
+    criterion: NotRequired[str | None]
+    aggregation: NotRequired[str]
+    classes: NotRequired[Sequence[ArrayLike] | None]
+    categories: NotRequired[Sequence[ArrayLike | None] | None]
+    row_dtype: NotRequired[str]
+    boosted: NotRequired[bool]
+    base_value: NotRequired[ArrayLike | None]
+    column_rule: NotRequired[ArrayLike | None]
+
 
 _FLOAT64 = np.dtype(np.float64)
 # Split features are stored as int32.
@@ -124,7 +218,7 @@ def check_header(fields: Mapping[str, Any]) -> dict[str, Any]:
         "categories": _categories(fields["categories"], n_features),
     }
     known = {
-        "criterion": (*criterion_names(), None),
+        "criterion": (*UNIT_OF, None),
         "aggregation": AGGREGATIONS,
         "row_dtype": ROW_DTYPES,
         "boosted": (False, True),
@@ -292,3 +386,137 @@ def _check_numbers(field: str, array: AnyArray, *, tree_offset: AnyArray, least:
         f"{array[place]} at node {node} of tree {tree_of(tree_offset, node)}",
         do=f"Pass None for {field} if it is not known, and compute it with with_statistics.",
     )
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """The field that breaks a rule, the rule, and what to do."""
+
+    field: str
+    must: str
+    do: str
+
+
+_CATEGORIES = "Give the node its words in category_bits through category_offset."
+_RULES = {
+    "tree_offset": _Rule(
+        "tree_offset",
+        "must rise from 0 to the number of nodes, and every tree must have a node",
+        "Pass where each tree begins, and at the end the number of nodes.",
+    ),
+    "child_offset": _Rule(
+        "child_offset",
+        "must rise from 0 to the length of child",
+        "Pass where the children of each node begin, and at the end the length of child.",
+    ),
+    "category_offset": _Rule(
+        "category_offset",
+        "must rise from 0 to the length of category_bits",
+        "Pass where the words of each node begin, and at the end the length of category_bits.",
+    ),
+    "split_kind": _Rule("split_kind", "must be a SplitKind, 0 to 4", "Use the members of it."),
+    "missing_child": _Rule(
+        "missing_child",
+        "must number a child of the node, from 0, or be -1",
+        "Use -1 where a missing value is an error, and at leaves.",
+    ),
+    "feature": _Rule(
+        "feature",
+        "must lie in [0, n_features) at a split",
+        "Number the features from 0, or correct n_features.",
+    ),
+    "leaf_feature": _Rule("feature", "must be -1 at a leaf", "Use -1, or another split_kind."),
+    "leaf_children": _Rule(
+        "child", "must have nothing for a leaf", "Remove the children, or correct split_kind."
+    ),
+    "two_children": _Rule(
+        "child",
+        "must have two children for a split of this kind",
+        "Add or remove children, or use SplitKind.MULTIWAY.",
+    ),
+    "multiway_children": _Rule(
+        "child", "must have a child for a split", "Add children, or use SplitKind.LEAF."
+    ),
+    "no_categories": _Rule(
+        "category_bits",
+        "must have nothing for a leaf or an ordered split",
+        "Remove the words, or correct split_kind.",
+    ),
+    "category_set": _Rule("category_bits", "must have a word for a CATEGORY_SET", _CATEGORIES),
+    "multiway_codes": _Rule(
+        "category_bits", "must have one category per child of a MULTIWAY split", _CATEGORIES
+    ),
+    "category_code": _Rule(
+        "category_bits",
+        "must be below 2**53 at a MULTIWAY split, to be exact in a row",
+        "Number the categories from 0.",
+    ),
+    "category_order": _Rule(
+        "category_bits",
+        "must ascend strictly at a MULTIWAY split",
+        "Sort the children of the node by their categories.",
+    ),
+    "threshold": _Rule(
+        "threshold", "must not be NaN at an ordered split", "Pass the threshold of the split."
+    ),
+    "child": _Rule(
+        "child",
+        "must lie after its parent and in the same tree",
+        "Number nodes over the whole forest, parents before their children.",
+    ),
+    "two_parents": _Rule(
+        "child", "must have one parent", "Give each node to one parent; trees share no nodes."
+    ),
+    "orphan": _Rule(
+        "child",
+        "must name every node but the roots",
+        "Remove the node, or make it a child of another.",
+    ),
+}
+
+
+def check_structure(fields: Mapping[str, Any]) -> tuple[dict[str, AnyArray], NodeTable]:
+    """Return the nine vectors of a forest, frozen, and the kernels' view of them.
+
+    They make trees, or an error is raised.
+    """
+    n_nodes = np.size(fields["feature"])
+    lengths = {
+        "tree_offset": None,
+        "child": None,
+        "category_bits": None,
+        "child_offset": n_nodes + 1,
+        "category_offset": n_nodes + 1,
+    }
+    columns = {
+        field: freeze(field, fields[field], dtype=dtype, shape=(lengths.get(field, n_nodes),))
+        for field, dtype in STRUCTURE.items()
+    }
+    table = NodeTable(n_features=fields["n_features"], **columns)
+    problem = table.problem()
+    if problem is not None:
+        code, place = problem
+        rule = _RULES[code]
+        fail(f"{rule.field} {rule.must}", _found(columns, code, place=place), do=rule.do)
+    return columns, table
+
+
+def _found(columns: Mapping[str, AnyArray], code: str, *, place: int) -> str:
+    """Say what breaks the rule, and where."""
+    field = _RULES[code].field
+    if code.endswith("offset"):
+        ends = columns[field][place : place + 2].tolist()
+        last = len(columns["child" if code == "child_offset" else "category_bits"])
+        if code == "tree_offset":
+            return f"{ends} for tree {place} in a forest of {len(columns['feature'])} nodes"
+        return f"{ends} at node {place} for {count(last, 'entry')}"
+    where = f"at node {place} of tree {tree_of(columns['tree_offset'], place)}"
+    if code == "orphan":
+        return f"none that leads to it {where}"
+    offset = {"child": "child_offset", "category_bits": "category_offset"}.get(field)
+    if offset is None:
+        return f"{columns[field][place]} {where}"
+    first, end = columns[offset][place : place + 2].tolist()
+    some = columns[field][first : min(first + 5, end)].tolist()
+    more = f" and {end - first - 5} more" if end - first > 5 else ""
+    return f"{some}{more} {where}"
