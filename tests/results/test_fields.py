@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from localmdi.infinite.result import InfiniteImportance
+from localmdi.infinite.mdi import InfiniteImportance
 from localmdi.results import (
     ClassImportance,
     GlobalImportance,
