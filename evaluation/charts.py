@@ -22,13 +22,14 @@ __all__ = ["COLOURS", "MARKERS", "dots"]
 COLOURS = MappingProxyType(
     {
         "honest gain": "#0072B2",
-        "honest drop": "#56B4E9",
+        "account": "#56B4E9",
         "local MDI": "#D55E00",
         "local MDI, gain": "#E69F00",
         "TreeSHAP": "#009E73",
         "TreeSHAP, interventional": "#009E73",
         "Saabas": "#CC79A7",
         "permutation": "#595959",
+        "ICE variance": "#595959",
         "LMDI+": "#000000",
         "honest gain, mean of all rows": "#0072B2",
     }
@@ -36,13 +37,14 @@ COLOURS = MappingProxyType(
 MARKERS = MappingProxyType(
     {
         "honest gain": "o",
-        "honest drop": "s",
+        "account": "s",
         "local MDI": "D",
         "local MDI, gain": "^",
         "TreeSHAP": "v",
         "TreeSHAP, interventional": "<",
         "Saabas": "P",
         "permutation": "X",
+        "ICE variance": "d",
         "LMDI+": "*",
         "honest gain, mean of all rows": "h",
     }

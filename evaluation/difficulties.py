@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evaluation.charts import dots
 from evaluation.comparison import against, words
 from evaluation.problems import DIFFICULTIES, PROBLEMS
-from evaluation.rows import collect, in_front, over_problems, score_table
+from evaluation.rows import collect, in_front, on_top, over_problems, score_table, within
 from paper.piece import Piece, Table
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def run(settings: Settings, store: Store) -> Piece:
         notes=(
             f"Over all of them, {overall[0].lower()}{overall[1:]}",
             in_front(numbers, DIFFICULTIES),
+            on_top(numbers),
+            within(numbers, DIFFICULTIES),
         ),
         figures=(
             dots(

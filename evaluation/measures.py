@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from evaluation.problems import Drawn
 
-__all__ = ["HONEST", "LOCAL", "MEASURES", "OURS", "Question", "timed"]
+__all__ = ["LOCAL", "MEASURES", "SLOW", "WITH_MIN_ROWS", "Question", "predictions", "timed"]
 
 
-# Rows whose values replace a feature's in the local permutation importance.
-_N_OTHERS = 10
+# Rows whose values replace a feature's in the local permutation importance and the ICE variance.
+_N_OTHERS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,9 @@ def _warm_up() -> None:
     from evaluation.problems import draw
 
     drawn = draw("switch", 50, n_rows=2, seed=0)
-    forest = RandomForestClassifier(5, random_state=0).fit(drawn.train.X, drawn.train.y)
+    forest = RandomForestClassifier(40, random_state=0).fit(drawn.train.X, drawn.train.y)
     for name, measure in MEASURES.items():
-        if name != "LMDI+":
+        if name not in SLOW:
             measure(Question(forest, drawn, 1, 5, 5, 0))
 
 
@@ -71,27 +71,26 @@ def _plain(measure: str) -> Callable[[Question], np.ndarray]:
     return values
 
 
-def _honest(measure: str) -> Callable[[Question], np.ndarray]:
-    def values(question: Question) -> np.ndarray:
-        train, rows = question.drawn.train, question.drawn.rows
-        return lm.honest_mdi(
-            question.forest,
-            train.X,
-            train.y,
-            at=rows.X,
-            measure=measure,
-            min_rows=question.min_rows,
-            n_jobs=1,
-        ).values
+def _honest_gain(question: Question) -> np.ndarray:
+    train, rows = question.drawn.train, question.drawn.rows
+    return lm.honest_mdi(
+        question.forest, train.X, train.y, at=rows.X, min_rows=question.min_rows, n_jobs=1
+    ).values
 
-    return values
+
+def _account(question: Question) -> np.ndarray:
+    """Return the expected account: the labels of the new rows are not known."""
+    train, rows = question.drawn.train, question.drawn.rows
+    return lm.honest_mdi(
+        question.forest, train.X, train.y, at=rows.X, measure="loss", n_jobs=1
+    ).values
 
 
 def _honest_for_all(question: Question) -> np.ndarray:
     """Return the same for every row: the mean of the honest gain over the training rows."""
     train, rows = question.drawn.train, question.drawn.rows
     mean = lm.honest_global_mdi(
-        question.forest, train.X, train.y, measure="gain", min_rows=question.min_rows, n_jobs=1
+        question.forest, train.X, train.y, min_rows=question.min_rows, n_jobs=1
     )
     return np.tile(mean.values, (len(rows.X), 1))
 
@@ -123,7 +122,23 @@ def _last_class(values: np.ndarray) -> np.ndarray:
 def _permuted(question: Question) -> np.ndarray:
     """Return by how much the forest's squared error about each row rises, feature by feature.
 
-    The feature's value is replaced by those of ten training rows. The label of the row is used.
+    The label of the row is used.
+    """
+    rows = question.drawn.rows
+    after = (_replaced(question) - rows.y) ** 2
+    before = (predictions(question, rows.X) - rows.y) ** 2
+    return after.mean(axis=0).T - before[:, np.newaxis]
+
+
+def _ice_variance(question: Question) -> np.ndarray:
+    """Return how much the forest's answer about each row varies, feature by feature."""
+    return _replaced(question).var(axis=0).T
+
+
+def _replaced(question: Question) -> np.ndarray:
+    """Return the forest's answers with a feature's value replaced by those of training rows.
+
+    An array (values, features, rows).
     """
     rng = np.random.default_rng(question.seed)
     train, rows = question.drawn.train, question.drawn.rows
@@ -131,15 +146,13 @@ def _permuted(question: Question) -> np.ndarray:
     changed = np.tile(rows.X, (_N_OTHERS, p, 1, 1))
     for j in range(p):
         changed[:, j, :, j] = train.X[rng.integers(len(train.X), size=(_N_OTHERS, n_rows)), j]
-    after = _squared_error(question, changed.reshape(-1, n_rows, p)).reshape(_N_OTHERS, p, n_rows)
-    return after.mean(axis=0).T - _squared_error(question, rows.X[np.newaxis])[0][:, np.newaxis]
+    return predictions(question, changed.reshape(-1, p)).reshape(_N_OTHERS, p, n_rows)
 
 
-def _squared_error(question: Question, X: np.ndarray) -> np.ndarray:
-    """Return the squared error about each row, for several versions of the rows."""
-    forest, flat = question.forest, X.reshape(-1, X.shape[2])
-    flat = forest.predict(flat) if question.drawn.regression else forest.predict_proba(flat)[:, 1]
-    return (flat.reshape(X.shape[:2]) - question.drawn.rows.y) ** 2
+def predictions(question: Question, X: np.ndarray) -> np.ndarray:
+    """Return the forest's number, or its probability of the second of two classes."""
+    forest = question.forest
+    return forest.predict(X) if question.drawn.regression else forest.predict_proba(X)[:, 1]
 
 
 def _local_mdi_plus(question: Question) -> np.ndarray:
@@ -178,19 +191,21 @@ def _forest_plus(question: Question) -> Any:
 
 MEASURES = MappingProxyType(
     {
-        "honest gain": _honest("gain"),
-        "honest drop": _honest("drop"),
+        "honest gain": _honest_gain,
+        "account": _account,
         "local MDI": _plain("drop"),
         "local MDI, gain": _plain("gain"),
         "TreeSHAP": _path_dependent,
         "TreeSHAP, interventional": _interventional,
         "Saabas": _saabas,
         "permutation": _permuted,
+        "ICE variance": _ice_variance,
         "LMDI+": _local_mdi_plus,
         "honest gain, mean of all rows": _honest_for_all,
     }
 )
-OURS = ("honest gain", "honest drop", "local MDI", "local MDI, gain")
-# What every table of rows compares; LMDI+ takes minutes and is asked for apart.
-LOCAL = (*OURS, "TreeSHAP", "TreeSHAP, interventional", "Saabas", "permutation")
-HONEST = frozenset({"honest gain", "honest drop", "honest gain, mean of all rows"})
+# What every table of rows compares, and what is asked on fewer seeds because it is slow.
+SLOW = ("TreeSHAP, interventional", "LMDI+")
+LOCAL = tuple(name for name in MEASURES if name not in SLOW)
+# Those that have `min_rows`.
+WITH_MIN_ROWS = frozenset({"honest gain", "honest gain, mean of all rows"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,14 @@ from evaluation.work import Growing, Sizes, Work, ask, installed
 from paper.piece import Piece, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evaluation.settings import Settings
     from paper.store import Store
 
 __all__ = ["GLOBAL", "NoiseScores", "run"]
 
-NAMES = ("Li", "many values", "doubles")
+NAMES = ("Li", "many values", "doubles", "rare", "rare, many values")
 
 
 def _mdi(question: Question) -> np.ndarray:
@@ -35,16 +38,8 @@ def _honest(question: Question, **options: Any) -> np.ndarray:
     return lm.honest_global_mdi(question.forest, train.X, train.y, n_jobs=1, **options).values
 
 
-def _oob(question: Question) -> np.ndarray:
-    return _honest(question)
-
-
-def _ufi(question: Question) -> np.ndarray:
-    return _honest(question, over="in_bag")
-
-
 def _gain(question: Question) -> np.ndarray:
-    return _honest(question, measure="gain", min_rows=question.min_rows)
+    return _honest(question, min_rows=question.min_rows)
 
 
 def _treeshap(question: Question) -> np.ndarray:
@@ -82,8 +77,9 @@ def _sage(question: Question, n_permutations: int) -> np.ndarray:
 
 GLOBAL = {
     "honest gain": _gain,
-    "MDI-oob (honest drop)": _oob,
-    "UFI": _ufi,
+    "account": partial(_honest, measure="loss"),
+    "MDI-oob": partial(_honest, method="mdi_oob"),
+    "UFI": partial(_honest, method="ufi"),
     "MDI": _mdi,
     "mean |TreeSHAP|": _treeshap,
     "permutation": _permutation,
@@ -92,7 +88,10 @@ GLOBAL = {
 
 @dataclass(frozen=True)
 class NoiseScores(Work):
-    """AUROC of features that matter against noise, and CPU seconds: (measures, 2); SAGE is last."""
+    """Three numbers of every measure, SAGE last.
+
+    AUROC of features that matter against noise; what noise has of all |importance|; CPU seconds.
+    """
 
     problem: str
     seed: int
@@ -103,7 +102,7 @@ class NoiseScores(Work):
     @property
     def label(self) -> str:
         """A few words for the folder of the cache."""
-        return f"noise {self.problem} {self.seed}"
+        return f"noise {self.problem.replace(',', '')} {self.seed}"
 
     def key(self) -> dict[str, Any]:
         """Return everything that decides the result."""
@@ -118,7 +117,9 @@ class NoiseScores(Work):
         for measure in (*GLOBAL.values(), lambda asked: _sage(asked, self.sage_permutations)):
             start = process_time()
             values = measure(question)
-            numbers.append([auroc(values[None], truth[None])[0], process_time() - start])
+            seconds = process_time() - start
+            share = np.abs(values[~truth]).sum() / np.abs(values).sum()
+            numbers.append([auroc(values[None], truth[None])[0], share, seconds])
         return np.array(numbers)
 
 
@@ -133,32 +134,22 @@ def run(settings: Settings, store: Store) -> Piece:
         for seed in seeds
     ]
     names = (*GLOBAL, "SAGE")
-    found = np.array(store.each(works, label="noise")).reshape(len(NAMES), len(seeds), -1, 2)
-    means = {name: found[:, :, i, 0].mean(axis=0) for i, name in enumerate(names)}
-    rows = [
-        (
-            name,
-            *(str(Mean.of(found[k, :, names.index(name), 0])) for k in range(len(NAMES))),
-            str(Mean.of(means[name])),
-            f"{found[:, :, names.index(name), 1].mean():.3f}",
-        )
-        for name in sorted(names, key=lambda name: -means[name].mean())
-    ]
-    caption = (
-        "Noise-AUC: the probability that a feature that matters has a larger importance than one "
-        f"that does not. Fully grown trees; mean ± standard error over seeds {seeds[0]} to "
-        f"{seeds[-1]}; permutation, TreeSHAP and SAGE, with {settings.sage_permutations} "
-        f"permutations, explain {settings.n_rows} new rows."
-    )
+    found = np.array(store.each(works, label="noise")).reshape(len(NAMES), len(seeds), -1, 3)
+    numbers = {name: found[:, :, i] for i, name in enumerate(names)}
+    means = {name: values[:, :, 0].mean(axis=0) for name, values in numbers.items()}
+    shares = _share_table(numbers)
     return Piece(
         name="noise",
         title="Global importances: does noise come last?",
         notes=(
-            words(against(means, "MDI-oob (honest drop)"), "MDI-oob (honest drop)"),
             words(against(means, "honest gain"), "honest gain"),
+            words(against(means, "account"), "account"),
+            "Of the sum of all |importances|, noise has least by "
+            f"{shares.rows[0][0]} and most by {shares.rows[-1][0]}, mean over the problems.",
         ),
         tables=(
-            Table("noise", caption, ("measure", *NAMES, "mean", "CPU seconds"), tuple(rows)),
+            _auc_table(numbers, settings),
+            shares,
             Table(
                 "noise-problems",
                 "The problems.",
@@ -166,4 +157,37 @@ def run(settings: Settings, store: Store) -> Piece:
                 tuple((name, PROBLEMS[name].text) for name in NAMES),
             ),
         ),
+    )
+
+
+def _auc_table(numbers: Mapping[str, np.ndarray], settings: Settings) -> Table:
+    rows = [
+        (
+            name,
+            *(str(Mean.of(auc)) for auc in values[:, :, 0]),
+            str(Mean.of(values[:, :, 0].mean(axis=0))),
+            f"{values[:, :, 2].mean():.3f}",
+        )
+        for name, values in sorted(numbers.items(), key=lambda item: -item[1][:, :, 0].mean())
+    ]
+    seeds = settings.other_seeds
+    caption = (
+        "Noise-AUC: the probability that a feature that matters has a larger importance than one "
+        f"that does not. Fully grown trees; mean ± standard error over seeds {seeds[0]} to "
+        f"{seeds[-1]}; permutation, TreeSHAP and SAGE, with {settings.sage_permutations} "
+        f"permutations, explain {settings.n_rows} new rows."
+    )
+    return Table("noise", caption, ("measure", *NAMES, "mean", "CPU seconds"), tuple(rows))
+
+
+def _share_table(numbers: Mapping[str, np.ndarray]) -> Table:
+    rows = [
+        (name, *(str(Mean.of(share)) for share in values[:, :, 1]))
+        for name, values in sorted(numbers.items(), key=lambda item: item[1][:, :, 1].mean())
+    ]
+    return Table(
+        "noise-shares",
+        "The same forests: what noise has of the sum of all |importances|.",
+        ("measure", *NAMES),
+        tuple(rows),
     )

@@ -1,9 +1,10 @@
 """Simulated problems whose answer is known: which features decide about each row.
 
 A feature decides about a row if another value of it, the others left as they are, would change the
-row's expected answer. Syn1 to Syn6 are those of INVASE (Yoon, Jordon and van der Schaar, ICLR 2019)
-with the formulas of its published programs; "Li" is the classification problem of Li, Wang, Basu,
-Kumbier and Yu (NeurIPS 2019). The others put one difficulty each in the way.
+row's expected answer, or how widely answers spread around it. Syn1 to Syn6 are those of INVASE
+(Yoon, Jordon and van der Schaar, ICLR 2019) with the formulas of its published programs; "Li" is
+the classification problem of Li, Wang, Basu, Kumbier and Yu (NeurIPS 2019). The others put one
+difficulty each in the way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DIFFICULTIES", "INVASE", "PROBLEMS", "Drawn", "Problem", "Rule", "Sample", "draw"]
+__all__ = [
+    "DIFFICULTIES",
+    "INVASE",
+    "PROBLEMS",
+    "SPREAD",
+    "Drawn",
+    "Problem",
+    "Rule",
+    "Sample",
+    "draw",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +42,14 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How answers come about: their log-odds or mean, and the features that decide, row by row."""
+    """How answers come about: their log-odds or mean, and the features that decide, row by row.
+
+    With a `spread` answers are numbers, and that is their standard deviation.
+    """
 
     signal: Callable[[np.ndarray], np.ndarray]
     truth: Callable[[np.ndarray], np.ndarray]
+    spread: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +89,18 @@ def draw(name: str, n_train: int, *, n_rows: int, seed: int) -> Drawn:
     rule = problem.rule(rng)
     # scikit-learn's trees compare float32 rows; all measures get what the trees see.
     X = problem.covariates(rng, n_train + n_rows).astype(np.float32)
-    y = rng.random(len(X)) < 1 / (1 + np.exp(-rule.signal(X)))
-    y = (y ^ (rng.random(len(X)) < problem.flipped)).astype(np.int64)
+    if rule.spread is None:
+        y = rng.random(len(X)) < 1 / (1 + np.exp(-rule.signal(X)))
+        y = (y ^ (rng.random(len(X)) < problem.flipped)).astype(np.int64)
+    else:
+        y = rule.signal(X) + rule.spread(X) * rng.normal(size=len(X))
     truth = rule.truth(X)
     first, second = slice(0, n_train), slice(n_train, None)
     return Drawn(
-        Sample(X[first], y[first], truth[first]), Sample(X[second], y[second], truth[second]), rule
+        Sample(X[first], y[first], truth[first]),
+        Sample(X[second], y[second], truth[second]),
+        rule,
+        regression=rule.spread is not None,
     )
 
 
@@ -121,6 +142,11 @@ _COIN = Rule(lambda X: 3.0 * X[:, 1] - 1.5, _everywhere((1,)))
 _XOR = Rule(lambda X: 5.0 * (X[:, 2] != X[:, 3]) - 2.5, _everywhere((2, 3)))
 
 
+def _wide(X: np.ndarray) -> np.ndarray:
+    """Return a standard deviation four times as large where X_1 is above 0."""
+    return np.where(X[:, 0] > 0, 2.0, 0.5)
+
+
 def _normal(p: int) -> Callable[[np.random.Generator, int], np.ndarray]:
     return lambda rng, n: rng.normal(size=(n, p))
 
@@ -160,6 +186,7 @@ def _invase(text: str, rule: Rule, *, flipped: float = 0.0) -> Problem:
 
 
 INVASE = ("Syn1", "Syn2", "Syn3", "Syn4", "Syn5", "Syn6")
+SPREAD = ("spread alone", "mean and spread")
 DIFFICULTIES = ("switch", "doubles", "many values", "wrong labels")
 _SYN4 = _branches(10, _PRODUCT, above=_SQUARES)
 PROBLEMS = MappingProxyType(
@@ -188,6 +215,29 @@ PROBLEMS = MappingProxyType(
             _always(_branches(0, _COIN, above=_XOR)),
         ),
         "wrong labels": _invase("Syn4 with one label of five flipped", _SYN4, flipped=0.2),
+        "spread alone": Problem(
+            "numbers around 0 whose standard deviation is 2 where X_1 is above 0, else 0.5; seven "
+            "features are noise",
+            _normal(8),
+            _always(Rule(lambda X: np.zeros(len(X)), _everywhere((0,)), _wide)),
+        ),
+        "mean and spread": Problem(
+            "the same around a mean of 2 where X_2 is above 0, else 0; six features are noise",
+            _normal(8),
+            _always(Rule(lambda X: 2.0 * (X[:, 1] > 0), _everywhere((0, 1)), _wide)),
+        ),
+        "rare": Problem(
+            "about one label of twenty is 1; two of ten features add up to its log-odds, the "
+            "others are noise",
+            _normal(10),
+            _always(Rule(lambda X: 1.2 * (X[:, 0] + X[:, 1]) - 4.0, _everywhere((0, 1)))),
+        ),
+        "rare, many values": Problem(
+            "about one label of twenty is 1; a sign and a coin decide, noise columns have up to "
+            "10,000 values",
+            _with_many_values,
+            _always(Rule(lambda X: 1.2 * X[:, 0] + 1.5 * X[:, 1] - 4.3, _everywhere((0, 1)))),
+        ),
         "Li": Problem(
             "five of the ten features with the fewest values matter; feature j of fifty has j + 1 "
             "values, 200 rows",

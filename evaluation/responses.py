@@ -84,6 +84,7 @@ def covariates(data: str) -> np.ndarray:
         "diabetes": datasets.load_diabetes,
         "breast cancer": datasets.load_breast_cancer,
         "digits": datasets.load_digits,
+        "wine": datasets.load_wine,
     }
     X = np.asarray(readers[data]().data, dtype=float)
     # A pixel that is black in all but a few images cannot carry an answer.

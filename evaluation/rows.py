@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.comparison import Mean, against, listed, shown, signed
-from evaluation.measures import LOCAL
+from evaluation.comparison import Mean, against, listed, shown, signed, words
+from evaluation.measures import LOCAL, SLOW
 from evaluation.tuning import tune
 from evaluation.work import NUMBERS, RowScores, Sizes
 from paper.piece import Table
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     Problems = Sequence[str] | Sequence[RealProblem]
 
-__all__ = ["SLOW", "collect", "has", "in_front", "over_problems", "score_table"]
-
-SLOW = "LMDI+"
+__all__ = ["collect", "has", "in_front", "on_top", "over_problems", "score_table", "within"]
 
 
 def collect(
@@ -38,29 +36,31 @@ def collect(
 ) -> dict[str, np.ndarray]:
     """Return every measure's numbers: (seeds, problems, `NUMBERS`).
 
-    Each measure explains the forest with the leaf size chosen for it. LMDI+ is asked if `slow`, on
-    the first seeds only, and left out where imodels is not installed.
+    Each measure explains the forest with the leaf size chosen for it. The slow ones are asked if
+    `slow`, on the first seeds only, and LMDI+ is left out where imodels is not installed.
     """
     tuning, sizes = tune(settings, store), Sizes.of(settings)
     groups = defaultdict(list)
     for name in measures:
         groups[tuning.best(name)].append(name)
-    if slow and has("imodels"):
-        groups[tuning.best(SLOW)].append(SLOW)
+    asked = [((tuple(names), growing), seeds) for growing, names in groups.items()]
+    if slow:
+        first = seeds[: settings.slow_seeds]
+        names = [name for name in SLOW if name != "LMDI+" or has("imodels")]
+        asked += [(((name,), tuning.best(name)), first) for name in names]
     works = {
-        (tuple(names), seed, problem): RowScores(problem, seed, tuple(names), sizes, growing)
-        for growing, names in groups.items()
-        for seed in (seeds[: settings.slow_seeds] if names == [SLOW] else seeds)
+        (names, seed, problem): RowScores(problem, seed, names, sizes, growing)
+        for (names, growing), mine in asked
+        for seed in mine
         for problem in problems
     }
     found = dict(zip(works, store.each(list(works.values()), label="rows"), strict=True))
     numbers = {}
-    for names in map(tuple, groups.values()):
-        mine = [seed for seed in seeds if (names, seed, problems[0]) in works]
+    for (names, _), mine in asked:
         block = np.array([[found[names, seed, problem] for problem in problems] for seed in mine])
         for i, name in enumerate(names):
             numbers[name] = block[:, :, i]
-    return {name: numbers[name] for name in (*measures, SLOW) if name in numbers}
+    return {name: numbers[name] for name in (*measures, *SLOW) if name in numbers}
 
 
 def has(library: str) -> bool:
@@ -77,9 +77,20 @@ def has(library: str) -> bool:
 
 
 def over_problems(numbers: Mapping[str, np.ndarray], number: str) -> dict[str, np.ndarray]:
-    """Return one number of every measure for each seed, the mean over the problems."""
-    at = NUMBERS.index(number)
-    return {name: values[:, :, at].mean(axis=1) for name, values in numbers.items()}
+    """Return one number of every measure for each seed, the mean over the problems that have it."""
+    at, known = NUMBERS.index(number), _known(numbers, number)
+    return {name: values[:, known, at].mean(axis=1) for name, values in numbers.items()}
+
+
+def within(numbers: Mapping[str, np.ndarray], problems: Sequence[str]) -> str:
+    """Return a sentence on who tells, for one feature, the rows that it decides about."""
+    known = _known(numbers, "within")
+    names = listed(name for name, each in zip(problems, known, strict=True) if each)
+    text = words(against(over_problems(numbers, "within"), "honest gain"), "honest gain")
+    return (
+        "Within a feature: does a row that the feature decides about have a larger |value| of it "
+        f"than a row that it does not ({names})? {text}"
+    )
 
 
 def in_front(
@@ -97,19 +108,39 @@ def in_front(
     return f"Problem by problem, the {of} is {'; '.join(parts)}; on no other."
 
 
+def on_top(numbers: Mapping[str, np.ndarray]) -> str:
+    """Return a sentence on who puts the true features of a row on top."""
+    gaps = against(over_problems(numbers, "top k"), "honest gain")
+    return (
+        "By the share of true features among the k largest |values| of a row, where k are true: "
+        f"{words(gaps, 'honest gain')}"
+    )
+
+
+def _known(numbers: Mapping[str, np.ndarray], number: str) -> np.ndarray:
+    """Return which problems have a number; that depends on their answers, not on the measure."""
+    values = next(iter(numbers.values()))[:, :, NUMBERS.index(number)]
+    return ~np.isnan(values).any(axis=0)
+
+
 def score_table(
     name: str, caption: str, *, numbers: Mapping[str, np.ndarray], problems: Sequence[str]
 ) -> Table:
-    """Return a table of row AUROC by problem, the mean, and the share of true features on top."""
-    means = over_problems(numbers, "AUROC")
-    tops = over_problems(numbers, "top k")
+    """Return a table of row AUROC by problem, the mean, and the other scores.
+
+    Within a feature there is nothing to tell where the same features decide about every row.
+    """
+    heads = {"AUROC": "mean", "top k": "top k", "within": "within a feature"}
+    scores = {
+        score: over_problems(numbers, score) for score in heads if _known(numbers, score).any()
+    }
     rows = [
         (
             shown(measure),
             *(f"{mean:.3f}" for mean in numbers[measure][:, :, 0].mean(axis=0)),
-            str(Mean.of(means[measure])),
-            str(Mean.of(tops[measure])),
+            *(str(Mean.of(values[measure])) for values in scores.values()),
         )
-        for measure in sorted(means, key=lambda measure: -means[measure].mean())
+        for measure in sorted(numbers, key=lambda measure: -scores["AUROC"][measure].mean())
     ]
-    return Table(name, caption, ("measure", *problems, "mean", "top k"), tuple(rows))
+    columns = ("measure", *problems, *(heads[score] for score in scores))
+    return Table(name, caption, columns, tuple(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-__all__ = ["auroc", "false_share", "found_share", "top_share"]
+__all__ = ["auroc", "false_share", "found_share", "top_share", "within_auroc"]
 
 
 def auroc(score: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -23,6 +23,22 @@ def auroc(score: np.ndarray, truth: np.ndarray) -> np.ndarray:
     wins = (rank * truth).sum(axis=1) - n_true * (n_true + 1) / 2
     with np.errstate(invalid="ignore"):
         return wins / (n_true * (truth.shape[1] - n_true))
+
+
+def within_auroc(score: np.ndarray, truth: np.ndarray) -> float:
+    """Return, feature by feature, how well its scores tell the rows that it decides about.
+
+    For one feature: the probability that a row that it decides about has a larger score than a row
+    that it does not. The mean over the features that decide about some of the rows; NaN if none do.
+    Scores that are the same for every row have 0.5.
+
+    Examples
+    --------
+    >>> within_auroc(np.array([[0.9, 0.1], [0.2, 0.3]]), np.array([[True, False], [False, False]]))
+    1.0
+    """
+    mixed = truth.any(axis=0) & ~truth.all(axis=0)
+    return float(auroc(score[:, mixed].T, truth[:, mixed].T).mean()) if mixed.any() else np.nan
 
 
 def top_share(score: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -28,7 +28,8 @@ class Settings:
         All sections but `invase`, and in a full run `difficulties`, take the first of `seeds`, this
         many.
     slow_seeds : int
-        LMDI+ runs on the first of `seeds` only, this many; in a quick run on Syn1 to Syn6 only.
+        Interventional TreeSHAP and LMDI+ run on the first of `seeds` only, this many; in a quick
+        run on Syn1 to Syn6 only.
     slow_trees : int
         LMDI+ takes the first trees of its forest, this many.
     n_background : int
@@ -37,6 +38,8 @@ class Settings:
         SAGE stops at this many permutations.
     n_refits : int
         Forests for each question of stability.
+    n_shuffles : int
+        Times that labels are shuffled.
     real_data, real_sizes : tuples
         Real covariates, and how many rows of them train.
     n_digits : int
@@ -68,6 +71,7 @@ class Settings:
     n_background: int
     sage_permutations: int
     n_refits: int
+    n_shuffles: int
     real_data: tuple[str, ...]
     real_sizes: tuple[int, ...]
     n_digits: int
@@ -93,6 +97,7 @@ class Settings:
             n_background=50,
             sage_permutations=128,
             n_refits=4,
+            n_shuffles=4,
             real_data=("diabetes", "breast cancer"),
             real_sizes=(150, 400),
             n_digits=100,
@@ -113,14 +118,15 @@ class Settings:
             n_trees=150,
             n_train=2000,
             n_rows=150,
-            tuning_seeds=(100, 101, 102),
+            tuning_seeds=(100, 101),
             seeds=tuple(range(12)),
-            n_other_seeds=6,
+            n_other_seeds=8,
             slow_seeds=3,
             slow_trees=20,
             n_background=50,
-            sage_permutations=512,
+            sage_permutations=256,
             n_refits=5,
+            n_shuffles=20,
             real_data=("diabetes", "breast cancer", "digits"),
             real_sizes=(150, 400, 1000),
             n_digits=1797,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,9 @@ import numpy as np
 from evaluation.charts import COLOURS, MARKERS
 from evaluation.comparison import Mean, by_mean, listed, shown
 from evaluation.measures import LOCAL, timed
-from evaluation.problems import INVASE, Drawn, Rule, Sample, draw
-from evaluation.responses import covariates
+from evaluation.problems import INVASE, Sample, draw
 from evaluation.rows import collect, over_problems
+from evaluation.tables import TABLES, draw_table
 from evaluation.tuning import tune
 from evaluation.work import Growing, Sizes, Work, ask
 from paper.correlation import spearman
@@ -23,6 +23,7 @@ from paper.piece import Picture, Piece, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evaluation.problems import Drawn
     from evaluation.settings import Settings
     from paper.store import Store
 
@@ -57,26 +58,15 @@ class Refit(Work):
             half = half[: len(half) // 2]
             train = drawn.train
             train = Sample(train.X[half], train.y[half], train.truth[half])
-            drawn, seed = Drawn(train, drawn.rows, drawn.rule), 0
+            drawn, seed = replace(drawn, train=train), 0
         question = ask(drawn, seed, sizes=self.sizes, growing=self.growing)
         return np.array([timed(name, question)[0] for name in self.measures])
 
 
 def _drawn(data: str, sizes: Sizes) -> Drawn:
-    if data != "breast cancer":
-        return draw(data, sizes.n_train, n_rows=sizes.n_rows, seed=0)
-    from sklearn.datasets import load_breast_cancer
-
-    order = np.random.default_rng(0).permutation(len(covariates(data)))
-    X, y = covariates(data)[order], load_breast_cancer().target[order]
-    nothing = np.zeros(X.shape, dtype=bool)
-    first, second = slice(sizes.n_rows, None), slice(0, sizes.n_rows)
-    rule = Rule(lambda rows: np.zeros(len(rows)), lambda rows: np.zeros(rows.shape, dtype=bool))
-    return Drawn(
-        Sample(X[first], y[first], nothing[first]),
-        Sample(X[second], y[second], nothing[second]),
-        rule,
-    )
+    if data in TABLES:
+        return draw_table(data, sizes.n_rows, seed=0)
+    return draw(data, sizes.n_train, n_rows=sizes.n_rows, seed=0)
 
 
 def overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:

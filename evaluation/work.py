@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.measures import Question, timed
 from evaluation.problems import draw
-from evaluation.scores import auroc, top_share
+from evaluation.scores import auroc, top_share, within_auroc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NUMBERS", "Growing", "RowScores", "Sizes", "Work", "ask", "installed"]
 
-# What is kept of every measure: two scores, and CPU seconds for a row.
-NUMBERS = ("AUROC", "top k", "seconds")
+# What is kept of every measure: three scores, and CPU seconds for a row.
+NUMBERS = ("AUROC", "top k", "within", "seconds")
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ class RowScores(Work):
                 [
                     auroc(score, truth).mean(),
                     top_share(score, truth).mean(),
+                    within_auroc(score, truth),
                     seconds / len(score),
                 ]
             )
@@ -114,11 +115,11 @@ class RowScores(Work):
         return self.problem.draw(self.sizes.n_rows, seed=self.seed)
 
 
-def ask(drawn: Drawn, seed: int, *, sizes: Sizes, growing: Growing) -> Question:
+def ask(drawn: Drawn, seed: int, *, sizes: Sizes, growing: Growing, **options: Any) -> Question:
     """Grow a forest on the training rows and return the question about the new rows."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    options: dict[str, Any] = {"min_samples_leaf": growing.leaf, "random_state": seed}
+    options |= {"min_samples_leaf": growing.leaf, "random_state": seed}
     if drawn.regression:
         forest = RandomForestRegressor(sizes.n_trees, max_features=1 / 3, **options)
     else:

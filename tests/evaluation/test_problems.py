@@ -3,24 +3,27 @@
 import numpy as np
 import pytest
 
-from evaluation.problems import DIFFICULTIES, INVASE, PROBLEMS, draw
+from evaluation.problems import PROBLEMS, draw
 from evaluation.responses import COVARIATES, RESPONSES, RealProblem, covariates, real_problems
+from evaluation.tables import TABLES, draw_table
 
 
 def changes(drawn):
-    """Return where another value of a feature, taken from other rows, changes the signal."""
+    """Return where another value of a feature, taken from other rows, changes the rule."""
     X = drawn.rows.X
-    before = drawn.rule.signal(X)
+    parts = [part for part in (drawn.rule.signal, drawn.rule.spread) if part is not None]
     found = np.zeros(X.shape, dtype=bool)
-    for j in range(X.shape[1]):
-        for value in drawn.train.X[:, j]:
-            other = X.copy()
-            other[:, j] = value
-            found[:, j] |= drawn.rule.signal(other) != before
+    for part in parts:
+        before = part(X)
+        for j in range(X.shape[1]):
+            for value in drawn.train.X[:, j]:
+                other = X.copy()
+                other[:, j] = value
+                found[:, j] |= part(other) != before
     return found
 
 
-@pytest.mark.parametrize("name", [*INVASE, *DIFFICULTIES, "Li"])
+@pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("seed", [0, 7])
 def test_a_feature_is_true_where_another_value_changes_the_answer(name, seed):
     drawn = draw(name, 60, n_rows=40, seed=seed)
@@ -57,6 +60,20 @@ def test_answers_follow_the_rule():
     sure = np.abs(chance - 0.5) > 0.4
     assert (drawn.train.y == (chance > 0.5))[sure].mean() > 0.93
     assert abs(drawn.train.y.mean() - chance.mean()) < 0.02
+
+
+def test_only_the_spread_depends_on_the_first_feature():
+    train = draw("spread alone", 20_000, n_rows=1, seed=1).train
+    high = train.X[:, 0] > 0
+    assert train.y[high].std() == pytest.approx(2, rel=0.03)
+    assert train.y[~high].std() == pytest.approx(0.5, rel=0.03)
+    assert abs(train.y[high].mean()) < 0.06
+    assert abs(train.y[~high].mean()) < 0.02
+
+
+@pytest.mark.parametrize("name", ["rare", "rare, many values"])
+def test_about_one_label_of_twenty_is_rare(name):
+    assert 0.04 < draw(name, 20_000, n_rows=1, seed=1).train.y.mean() < 0.065
 
 
 def test_one_label_of_five_is_wrong():
@@ -99,3 +116,20 @@ def test_no_cut_between_neighbours_is_rounded_up_to_one_of_them(data):
         values = np.unique(column).astype(float)
         cuts = (values[1:] + values[:-1]) / 2
         assert (cuts.astype(np.float32) < values[1:]).all()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_of_a_table_keep_their_answers(name):
+    from sklearn import datasets
+
+    raw = getattr(datasets, f"load_{TABLES[name][0].replace(' ', '_')}")()
+    expected = TABLES[name][1](raw.target)
+    drawn = draw_table(name, 50, seed=2)
+    X = np.vstack([drawn.train.X, drawn.rows.X])
+    y = np.concatenate([drawn.train.y, drawn.rows.y])
+    assert len(X) == len(raw.data)
+    assert len(drawn.rows.X) == min(50, len(X) // 3)
+    # Columns that do not vary are left out, and nothing lies exactly on its old place.
+    table = covariates(TABLES[name][0])
+    nearest = [int(((table - row) ** 2).sum(axis=1).argmin()) for row in X[::7]]
+    np.testing.assert_array_equal(y[::7], expected[nearest])

@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.comparison import Mean, against, behind, by_mean, words
 from evaluation.finite import ratio
-from evaluation.scores import auroc, false_share, found_share, top_share
+from evaluation.scores import auroc, false_share, found_share, top_share, within_auroc
 from evaluation.stability import overlap, with_jackknife
 
 
@@ -27,6 +27,21 @@ def test_auroc_is_that_of_scikit_learn(rows):
 
 def test_auroc_needs_both_kinds():
     assert np.isnan(auroc(np.ones((2, 3)), np.array([[True] * 3, [False] * 3]))).all()
+
+
+def test_within_a_feature_rows_are_compared(rows):
+    score, truth = rows
+    expected = [roc_auc_score(t, s) for s, t in zip(score.T, truth.T, strict=True)]
+    assert within_auroc(score, truth) == pytest.approx(np.mean(expected), rel=1e-12)
+    # A feature that decides about every row, or none, has no say.
+    more, always = np.hstack([score, score]), np.hstack([truth, np.ones_like(truth)])
+    assert within_auroc(more, always) == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+def test_the_same_scores_for_every_row_tell_nothing_within_a_feature(rows):
+    _, truth = rows
+    assert within_auroc(np.tile(np.arange(7.0), (len(truth), 1)), truth) == 0.5
+    assert np.isnan(within_auroc(np.ones((3, 2)), np.array([[True, False]] * 3)))
 
 
 def test_top_share_is_the_mean_over_all_orders_of_ties(rows):
