@@ -53,8 +53,8 @@ def batches(folder):
     import pyarrow as pa
     from pyarrow import parquet
 
-    from localmdi.cli.tables.arrow import ParquetTable
-    from localmdi.cli.tables.open import open_table
+    from localmdi.tables.arrow import ParquetTable
+    from localmdi.tables.open import open_table
 
     random = np.random.default_rng(0)
     n = 1_000_000

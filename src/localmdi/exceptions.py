@@ -7,6 +7,7 @@ __all__ = [
     "InvalidForestError",
     "LocalMDIError",
     "MissingStatisticsError",
+    "TableError",
     "UnsupportedModelError",
 ]
 
@@ -29,3 +30,12 @@ class MissingStatisticsError(LocalMDIError, ValueError):
 
 class FileFormatError(LocalMDIError, ValueError):
     """A file is damaged, truncated, of another kind, or of a newer version."""
+
+
+class TableError(LocalMDIError, ValueError):
+    """A table cannot be read or learned as it was asked for; names the parameter that says so."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(f"{parameter}: {message}")
+        self.parameter = parameter
+        self.message = message

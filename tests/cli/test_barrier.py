@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from localmdi.cli import barrier
+from localmdi.io import child_process as barrier
 
 if sys.platform != "linux":
     pytest.skip("limits of processes are Linux's", allow_module_level=True)
@@ -16,9 +16,9 @@ if sys.platform != "linux":
 START = """
 import os, signal, sys, time
 from pathlib import Path
-from localmdi.cli import barrier
+from localmdi.io import child_process as barrier
 from localmdi.cli.app import _complain, sentence
-from localmdi.cli.barrier import reading, run_in_child
+from localmdi.io.child_process import reading, run_in_child
 barrier._CPU_SECONDS, barrier._WAITING, barrier._MEMORY = 0.2, 3, 1 << 28
 """
 END = """

@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from localmdi.cli.tables.dates import split_dates
-from localmdi.cli.tables.open import open_table
+from localmdi.tables.columns import understand
+from localmdi.tables.open import open_table
 
 QUICK = ("--trees", "10", "--json")
 DAYS = pd.date_range("2019-12-20", periods=60, freq="13D")
@@ -38,7 +37,7 @@ def table(path, dates, **columns):
     ],
 )
 def test_dates_become_numbers(tmp_path, name, dates):
-    found = split_dates(open_table(table(tmp_path / name, dates)), ["visit"])
+    found = understand(open_table(table(tmp_path / name, dates)))
     assert found.names == ("visit year", "visit month", "visit days since 1970", "x", "sick")
     batches = found.batches(["visit days since 1970", "x", "visit year", "visit month"], 25)
     whole = pa.concat_tables(list(batches))
@@ -53,7 +52,7 @@ def test_dates_become_numbers(tmp_path, name, dates):
 def test_every_command_learns_from_dates(run, tmp_path, command, ending):
     path = table(tmp_path / f"visits{ending}", DAYS)
     options = ["--json", "--bins", "3"] if command == "infinite" else list(QUICK)
-    outcome = run(command, path, "--target", "sick", "--date", "visit", *options)
+    outcome = run(command, path, "--target", "sick", *options)
     assert outcome.code == 0, outcome.err
     columns = json.loads(outcome.out)["columns"]
     assert list(columns) == ["visit year", "visit month", "visit days since 1970", "x"]
@@ -63,43 +62,55 @@ def test_missing_dates(run, tmp_path):
     dates = DAYS.strftime("%Y-%m-%d").to_series().reset_index(drop=True)
     dates[::6] = None
     path = table(tmp_path / "a.csv", dates)
-    outcome = run("explain", path, "--target", "sick", "--date", "visit", *QUICK)
+    outcome = run("explain", path, "--target", "sick", *QUICK)
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["columns"]["visit year"] == "number, 10 missing"
 
 
-def test_the_refusal_names_the_option(run, tmp_path):
-    path = table(tmp_path / "a.csv", DAYS.strftime("%Y-%m-%d"))
-    assert "with --date" in run("explain", path, "--target", "sick").complaint
+@pytest.mark.parametrize(
+    ("style", "options", "said"),
+    [
+        ("%m/%d/%Y", (), "with the month first"),
+        ("%d/%m/%y", (), "with the day first"),
+        ("%d.%m.%Y", (), "with the day first"),
+    ],
+)
+def test_the_order_of_dates_is_found(run, tmp_path, style, options, said):
+    path = table(tmp_path / "a.csv", DAYS.strftime(style))
+    outcome = run("explain", path, "--target", "sick", *QUICK, *options)
+    assert said in outcome.err
+    assert next(iter(json.loads(outcome.out)["columns"])) == "visit year"
+
+
+def test_an_open_order_is_the_day_first_unless_told(run, tmp_path):
+    days = pd.date_range("2019-01-01", periods=60).map(
+        lambda day: day.replace(day=day.day % 12 + 1)
+    )
+    path = table(tmp_path / "a.csv", days.strftime("%d/%m/%Y"))
+    assert "open" in run("explain", path, "--target", "sick", *QUICK).err
+    assert "month first" in run("explain", path, "--target", "sick", "--month-first", *QUICK).err
 
 
 @pytest.mark.parametrize(
-    ("dates", "complaint"),
-    [
-        (DAYS.strftime("%m/%d/%Y"), "got '12/20/2019'"),
-        (["2024-02-31"] * 60, "there is no day '2024-02-31'"),
-        (["soon"] * 60, "got 'soon'"),
-    ],
-    ids=["month first", "no such day", "text"],
+    "dates", [["2024-02-31"] * 30 + ["2024-02-01"] * 30, ["soon", "late"] * 30]
 )
-def test_what_is_no_date(run, tmp_path, dates, complaint):
+def test_what_is_no_date_is_a_category(run, tmp_path, dates):
     path = table(tmp_path / "a.csv", dates)
-    outcome = run("explain", path, "--target", "sick", "--date", "visit", *QUICK)
-    assert "written as 2024-01-31" in outcome.complaint
-    assert complaint in outcome.complaint
+    outcome = run("explain", path, "--target", "sick", *QUICK)
+    assert json.loads(outcome.out)["columns"]["visit"] == "2 categories"
 
 
-def test_wrong_columns_of_dates(run, tmp_path):
+def test_dates_as_they_are_written(run, tmp_path):
+    path = table(tmp_path / "a.csv", DAYS.strftime("%Y-%m-01"))
+    outcome = run("explain", path, "--target", "sick", "--categorical", "visit", *QUICK)
+    assert "categories" in json.loads(outcome.out)["columns"]["visit"]
+
+
+def test_a_column_with_the_name_of_a_part(run, tmp_path):
     path = table(tmp_path / "a.csv", DAYS, **{"visit year": 1})
-    assert (
-        "no column 'when'" in run("explain", path, "--target", "sick", "--date", "when").complaint
-    )
-    assert (
-        "has one already" in run("explain", path, "--target", "sick", "--date", "visit").complaint
-    )
-    pq.write_table(pa.table({"visit": [1, 2], "y": ["a", "b"]}), tmp_path / "b.parquet")
-    outcome = run("explain", tmp_path / "b.parquet", "--target", "y", "--date", "visit")
-    assert "its type is int64" in outcome.complaint
+    outcome = run("explain", path, "--target", "sick", *QUICK)
+    assert "'visit'" in outcome.err
+    assert list(json.loads(outcome.out)["columns"]) == ["x", "visit year"]
 
 
 def test_names_of_rows_are_left_out(run, tmp_path):
@@ -118,7 +129,7 @@ def test_names_of_rows_are_left_out(run, tmp_path):
     }
     for name in ("code", "row"):
         assert "is left out. Use --keep" in said[name][0]
-    assert "Leave it out with --drop" in said["people"][0]
+    assert "Leave it out with --exclude" in said["people"][0]
     kept = run(*arguments, "--keep", "code", "--keep", "row")
     assert "code" in json.loads(kept.out)["columns"]
     assert "'code'" not in kept.err

@@ -44,7 +44,7 @@ def read(path):
 
 
 def test_the_numbers_are_those_of_compare(run, old, new):
-    outcome = run("compare", old, new, "--json", "--show", "3")
+    outcome = run("compare", old, new, "--json", "--show-rows", "3")
     document = json.loads(outcome.out)
     first, second = read(old).loc[5:], read(new)
     results = [
@@ -94,7 +94,7 @@ def test_saved_results_can_be_compared(run, tmp_path, old):
     document = json.loads(run("compare", old, "saved.lmdi", "--json").out)
     assert document["mean_row_correlation"] == 1.0
     assert document["rows"] == 60
-    assert run("compare", old, old, "--show", "0").out.count("first → second") == 1
+    assert run("compare", old, old, "--show-rows", "0").out.count("first → second") == 1
 
 
 def test_a_feature_may_be_called_like_a_column_of_ours(run, tmp_path):

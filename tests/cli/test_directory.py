@@ -39,7 +39,7 @@ def model(tmp_path):
 @pytest.mark.parametrize("options", [[], ["--rows", "3,29:40"], ["--target", "sick"]])
 def test_a_folder_gives_what_one_file_gives(run, folder, model, tmp_path, options):
     FRAME.to_parquet(tmp_path / "one.parquet", index=False)
-    common = ["--drop", "sick"] if "--target" not in options else []
+    common = ["--exclude", "sick"] if "--target" not in options else []
     for data, out in ((folder, "a.csv"), (tmp_path / "one.parquet", "b.csv")):
         outcome = run("explain", data, "--model", model, *common, *options, "-o", out)
         assert outcome.code == 0, outcome.err

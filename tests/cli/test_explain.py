@@ -77,7 +77,7 @@ def test_written_texts(run, people, name):
 
 
 def test_summary(run, people):
-    outcome = run("explain", people, *FAST, "--show", "2")
+    outcome = run("explain", people, *FAST, "--show-rows", "2")
     assert outcome.code == 0
     text = outcome.out
     assert "target sick: classification (strings)" in text
@@ -197,7 +197,7 @@ def test_task_by_option(run, write):
 
 
 def test_categorical_and_drop(run, people):
-    arguments = ["explain", people, *FAST, "--json", "--drop", "city"]
+    arguments = ["explain", people, *FAST, "--json", "--exclude", "city"]
     document = json.loads(run(*arguments, "--categorical", "age").out)
     assert document["columns"] == {"sex": "2 categories", "age": "7 categories, 1 missing"}
 
@@ -205,7 +205,7 @@ def test_categorical_and_drop(run, people):
 def test_learning_from_some_rows(run, write):
     lines = [f"{i},{i % 3},{'ab'[i % 2]}" for i in range(500)]
     path = write("a.csv", "\n".join(["x,z,y", *lines]))
-    arguments = ["explain", path, "--target", "y", "--trees", "5", "--json", "--fit-rows", "50"]
+    arguments = ["explain", path, "--target", "y", "--trees", "5", "--json", "--max-fit-rows", "50"]
     documents = [json.loads(run(*arguments, "--seed", seed).out) for seed in (0, 0, 1)]
     assert [document["fitted_rows"] for document in documents] == [50] * 3
     assert documents[0]["rows"] == 500
@@ -226,7 +226,7 @@ def test_no_prediction(run, people):
 
 
 def test_many_rows_grow_fewer_trees(run, people, monkeypatch):
-    from localmdi.cli.tables import training
+    from localmdi.tables import training
 
     monkeypatch.setattr(training, "_MOST_PATHS", 900)
     outcome = run("explain", people, "--target", "sick", "--json")
@@ -242,7 +242,7 @@ def test_columns_that_only_name_the_rows(run, write):
     outcome = run(*arguments)
     assert "column 'name' has a different value in every row, like an identifier" in outcome.err
     assert "is left out. Use --keep" in outcome.err
-    assert "note" not in run(*arguments, "--drop", "name").err
+    assert "note" not in run(*arguments, "--exclude", "name").err
 
 
 def test_targets_and_predictions_have_one_type(run, write, pages):
@@ -261,7 +261,7 @@ def test_gaps_that_the_forest_has_not_met(run, write):
     path = write("a.csv", "\n".join(["x,z,y", *lines, ",7,", "7,,a"]))
     for fit_rows in ("5", "200"):
         outcome = run(
-            "explain", path, "--target", "y", "--trees", "9", "--fit-rows", fit_rows, "--json"
+            "explain", path, "--target", "y", "--trees", "9", "--max-fit-rows", fit_rows, "--json"
         )
         assert outcome.code == 0, outcome.err
         assert json.loads(outcome.out)["rows"] == 102
@@ -270,7 +270,17 @@ def test_gaps_that_the_forest_has_not_met(run, write):
 def test_missing_numbers_are_missing_in_every_format(run, tmp_path):
     table = pa.table({"x": [1.0, float("nan"), 3.0, None], "y": list("abab")})
     parquet.write_table(table, tmp_path / "a.parquet")
-    arguments = ["explain", "a.parquet", "--target", "y", "--trees", "3", "--json", "--show", "4"]
+    arguments = [
+        "explain",
+        "a.parquet",
+        "--target",
+        "y",
+        "--trees",
+        "3",
+        "--json",
+        "--show-rows",
+        "4",
+    ]
     document = json.loads(run(*arguments).out)
     assert document["columns"] == {"x": "number, 2 missing"}
     assert [row["data"]["x"] for row in document["first_rows"]] == [1.0, None, 3.0, None]

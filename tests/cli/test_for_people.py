@@ -149,7 +149,9 @@ def test_no_target_no_quality(run, table, tmp_path):
 
 
 def test_suspicious_columns_are_named(run, table, pages):
-    told = run("explain", table, "--target", "sick", "--drop", "cost", *QUICK, "--report", "a.html")
+    told = run(
+        "explain", table, "--target", "sick", "--exclude", "cost", *QUICK, "--report", "a.html"
+    )
     for name, word in (("code", "identifier"), ("number", "identifier"), ("postcode", "60")):
         in_terminal = [line for line in told.err.splitlines() if f"'{name}'" in line]
         assert any(word in line or "different values" in line for line in in_terminal), told.err

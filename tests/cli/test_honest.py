@@ -123,7 +123,9 @@ def test_two_folds_by_hand(run, table, measured, task):
         if task == "sick"
         else (measured, lm.RandomizedForestRegressor)
     )
-    found = document(run, path, "--target", task, *TREES, "-o", "o.parquet", "--show", str(N_ROWS))
+    found = document(
+        run, path, "--target", task, *TREES, "-o", "o.parquet", "--show-rows", str(N_ROWS)
+    )
     frame = csv.read_csv(path)
     y = np.array(frame[task].to_pylist())
     X = frame.drop_columns(task)
@@ -229,7 +231,7 @@ def test_rows_without_a_target_and_beyond_the_sample(run, table):
     frame = pd.read_csv(table)
     frame.loc[:4, "sick"] = None
     frame.to_csv(table, index=False)
-    arguments = [table, "--target", "sick", *TREES, "--fit-rows", "200", "-o", "o.parquet"]
+    arguments = [table, "--target", "sick", *TREES, "--max-fit-rows", "200", "-o", "o.parquet"]
     found = document(run, *arguments)
     assert (found["rows"], found["honest"]) == (N_ROWS, True)
     assert found["fitted_rows"] < 200
@@ -266,7 +268,7 @@ def test_rare_classes_and_gaps(run, table):
     frame.loc[1, "sick"] = None
     frame.loc[2, "city"] = "Oslo"
     frame.to_csv(table, index=False)
-    arguments = [table, "--target", "sick", *TREES, "--show", "3", "-o", "o.parquet"]
+    arguments = [table, "--target", "sick", *TREES, "--show-rows", "3", "-o", "o.parquet"]
     found = document(run, *arguments)
     assert found["honest"]
     assert [row["row"] for row in found["first_rows"]] == [0, 1, 2]
@@ -379,7 +381,7 @@ def test_a_table_too_large_to_hold(run, table):
     X, y = numbers_of(table)
     skops.io.dump(RandomForestClassifier(80, random_state=0).fit(X, y), "model.skops")
     arguments = [table, "--model", "model.skops", "--target", "sick"]
-    found = document(run, *arguments, "--fit-rows", "100")
+    found = document(run, *arguments, "--max-fit-rows", "100")
     assert not found["honest"]
     assert any("more than 100 rows" in note for note in found["notes"])
 
@@ -414,7 +416,7 @@ def test_rows_that_every_tree_has_seen(run, table):
     model = RandomForestClassifier(6, criterion="entropy", random_state=0).fit(X, y)
     skops.io.dump(model, "model.skops")
     arguments = [table, "--model", "model.skops", "--target", "sick", "-o", "o.parquet"]
-    found = document(run, *arguments, "--show", str(N_ROWS), "--report", "r.html")
+    found = document(run, *arguments, "--show-rows", str(N_ROWS), "--report", "r.html")
     with pytest.warns(UserWarning, match="every tree"):
         expected = lm.honest_mdi(model, X, y, measure="loss")
     unknown = np.isnan(expected.residual)
@@ -429,7 +431,7 @@ def test_rows_that_every_tree_has_seen(run, table):
     np.testing.assert_array_equal(np.isnan(sure), unknown)
     # In bag nobody knows how sure the forest is; what it says of such a row is what it predicts.
     assert (written["_prediction"][unknown] == model.predict(X)[unknown]).all()
-    assert "nan" not in run("explain", *arguments, "--show", "40").out
+    assert "nan" not in run("explain", *arguments, "--show-rows", "40").out
 
 
 def test_a_balanced_forest_keeps_its_weights(run, table):
@@ -473,7 +475,7 @@ def test_measures_that_do_not_fit(run, table, options, said):
 def test_a_model_without_a_target_has_no_loss(run, table):
     X, y = numbers_of(table)
     skops.io.dump(RandomForestClassifier(9, random_state=0).fit(X, y), "model.skops")
-    arguments = ["explain", table, "--model", "model.skops", "--drop", "sick"]
+    arguments = ["explain", table, "--model", "model.skops", "--exclude", "sick"]
     outcome = run(*arguments, "--measure", "loss")
     assert outcome.code == 2
     assert "name the --target" in outcome.complaint

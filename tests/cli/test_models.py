@@ -121,7 +121,7 @@ def test_a_model_without_names(run, numbers):
         "has 3 features without names, so 'numbers.csv' must have as many columns; it has 5"
         in outcome.complaint
     )
-    written = explained(run, path, "model.skops", "--target", "y", "--drop", "z", "--plain")
+    written = explained(run, path, "model.skops", "--target", "y", "--exclude", "z", "--plain")
     np.testing.assert_array_equal(written[["a", "b", "c"]], lm.local_mdi(model, X).values)
 
 
@@ -178,7 +178,7 @@ def test_saved_forest_with_categories(run, people):
 def test_unseen_categories(run, people, write):
     run("explain", people, "--target", "sick", "--trees", "8", "--save-model", "f.lmdi")
     path = write("new.csv", "sex,age,city\nd,31,Bern\nf,31,Paris\n,31,Paris\n")
-    outcome = run("explain", path, "--model", "f.lmdi", "--json", "--show", "3")
+    outcome = run("explain", path, "--model", "f.lmdi", "--json", "--show-rows", "3")
     document = json.loads(outcome.out)
     seen = "with categories that the model has never seen, such as"
     assert [note.partition(";")[0] for note in document["notes"]] == [
@@ -206,7 +206,7 @@ def test_our_estimators_in_skops(run, numbers):
     frame, path = numbers
     X = frame[["a", "b", "c"]].to_numpy()
     model = lm.RandomizedForestRegressor(5, random_state=0).fit(X, frame["z"])
-    written = explained(run, path, save(model), "--target", "y", "--drop", "z")
+    written = explained(run, path, save(model), "--target", "y", "--exclude", "z")
     np.testing.assert_array_equal(written[["a", "b", "c"]], model.local_importances_.values)
     np.testing.assert_allclose(written["_prediction"], model.predict(X), rtol=1e-12)
 
@@ -317,7 +317,7 @@ def test_a_forest_of_ours_that_points_out_of_bounds(run, numbers, steps):
     child = own.forest_.child.copy()
     child[0] = 10**6
     vars(own.forest_)["child"] = child
-    outcome = run("explain", path, "--model", save(model), "--drop", "y", "--drop", "z")
+    outcome = run("explain", path, "--model", save(model), "--exclude", "y", "--exclude", "z")
     assert outcome.code == 1
     assert "child" in outcome.complaint
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from localmdi.cli.app import sentence
 from localmdi.cli.console import show_ranking, show_row, show_total
-from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind
-from localmdi.cli.tables.row_selection import Reservoir, parse_rows
 from localmdi.results import LocalImportance
+from localmdi.tables.cells import ColumnLook, Kind
+from localmdi.tables.columns import as_kind
+from localmdi.tables.row_selection import Reservoir, parse_rows
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -68,20 +69,20 @@ def test_selections_that_are_none(text):
         ([[None], [None]], Kind.NUMBER),
         ([["1"], ["x"]], Kind.CATEGORY),
         ([["2024-01-31", None], ["1999-12-31T23:59:59Z"]], Kind.DATE),
-        ([["1/31/24"], ["31/1/2024"]], Kind.DATE),
+        ([["1/31/24"], ["31/1/2024"]], Kind.CATEGORY),
         ([["1"], ["2024-01-31"]], Kind.CATEGORY),
         ([["2024-01-31"], ["1"]], Kind.CATEGORY),
         ([["2024-01-31"], ["soon"]], Kind.CATEGORY),
         ([["1.2.3"], ["1.2.33"]], Kind.CATEGORY),
         ([["true", "false"]], Kind.CATEGORY),
-        ([["1,5"]], Kind.CATEGORY),
+        ([["1,5"]], Kind.NUMBER),
     ],
 )
 def test_kinds_of_texts(parts, kind):
-    guess = KindGuess()
+    guess = ColumnLook()
     for part in parts:
         guess.see(pa.chunked_array([pa.array(part, pa.string())]))
-    assert guess.kind == kind
+    assert guess.settle().kind == kind
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_a_ranking_of_nothing():
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (MemoryError(), "out of memory. Use a smaller --fit-rows or --trees."),
+        (MemoryError(), "out of memory. Use a smaller --max-fit-rows or --trees."),
         (ModuleNotFoundError("no", name="altair"), "altair, which is not installed; install it"),
         (ValueError("x" * 5000), " … "),
         (KeyError("x"), "unexpected KeyError"),

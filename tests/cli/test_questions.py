@@ -44,7 +44,7 @@ def table(tmp_path, frame):
 
 
 def test_means_by_class(run, table, frame, pages):
-    options = ("--target", "sick", "--drop", "cost", *QUICK)
+    options = ("--target", "sick", "--exclude", "cost", *QUICK)
     told = run("explain", table, *options, "--by-class", "-o", "v.csv", "--report", "a.html")
     assert told.code == 0, told.err
     values = pd.read_csv("v.csv")[FEATURES].groupby(frame.sick).mean()
@@ -66,7 +66,7 @@ def test_means_by_class(run, table, frame, pages):
 def test_no_classes_to_compare(run, table, frame, tmp_path, options):
     model = RandomForestRegressor(3, random_state=0).fit(frame[FEATURES], frame.cost)
     skops.io.dump(model, tmp_path / "m.skops")
-    told = run("explain", table, "--drop", "sick", *options, "--by-class", *QUICK[2:])
+    told = run("explain", table, "--exclude", "sick", *options, "--by-class", *QUICK[2:])
     assert told.code == 0
     assert "--by-class: there are no 2 to 20 classes" in told.err
 
@@ -76,7 +76,7 @@ def test_direction_of_a_model(run, table, frame, tmp_path, pages, target):
     make = RandomForestClassifier if target == "sick" else RandomForestRegressor
     model = make(20, random_state=0).fit(frame[FEATURES], frame[target])
     skops.io.dump(model, tmp_path / "m.skops")
-    told = run("explain", table, "--model", "m.skops", "--show", "90", "--report", "a.html")
+    told = run("explain", table, "--model", "m.skops", "--show-rows", "90", "--report", "a.html")
     result = lm.local_mdi(model, frame[FEATURES], direction=True)
     found = pages[0]["result"]
     np.testing.assert_allclose(found.direction, result.direction[found.row_labels], atol=1e-12)
@@ -87,7 +87,7 @@ def test_direction_of_a_model(run, table, frame, tmp_path, pages, target):
 
 
 def test_direction_of_unseen_rows(run, table, frame, pages):
-    options = ("--target", "cost", "--drop", "sick", *QUICK, "--json", "--report", "a.html")
+    options = ("--target", "cost", "--exclude", "sick", *QUICK, "--json", "--report", "a.html")
     document = json.loads(run("explain", table, *options).out)
     found = pages[0]["result"]
     # What moved the prediction from the mean of the other half of the rows adds up to it.
@@ -110,7 +110,7 @@ def test_direction_out_of_bag_is_towards_what_is_shown(run, table, frame, tmp_pa
         "sick",
         "--report",
         "a.html",
-        "--show",
+        "--show-rows",
         "1",
     )
     assert told.code == 0, told.err
@@ -141,7 +141,7 @@ def test_arrows_of_boosted_trees_and_pipelines(run, table, frame, tmp_path, page
     model.fit(frame[FEATURES], frame[target])
     skops.io.dump(model, tmp_path / "m.skops")
     frame.to_csv(table, index=False)
-    options = ("--model", "m.skops", "--target", target, "--report", "a.html", "--show", "90")
+    options = ("--model", "m.skops", "--target", target, "--report", "a.html", "--show-rows", "90")
     told = run("explain", table, *options)
     assert told.code == 0, told.err
     page = pages[0]

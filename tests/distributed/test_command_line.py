@@ -20,7 +20,7 @@ def test_a_folder_becomes_a_folder(spark, table, features, model, tmp_path, caps
         rows.to_parquet(tmp_path / "rows" / f"part-{part}.parquet", index=False)
     as_forest(model).save(tmp_path / "model.lmdi")
     out = tmp_path / "importances"
-    command = ["explain", str(tmp_path / "rows"), "--engine", "spark", "--drop", "city"]
+    command = ["explain", str(tmp_path / "rows"), "--engine", "spark", "--exclude", "city"]
     command += ["--model", str(tmp_path / "model.lmdi"), "-o", str(out), "--json"]
     assert main(command) == 0
     document = json.loads(capsys.readouterr().out)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from localmdi.cli import barrier
+from localmdi.io import child_process as barrier
 
 MEMORY = 1 << 30
 SECONDS = 20
@@ -58,6 +58,8 @@ HEADING = (
 def run(target, *, cases, seed=0, seconds=None):
     """Read so many damaged files, or as many as the seconds allow."""
     outcome = Outcome(target.name)
+    # The sound files are made once, and by programs that need more memory than a reader may take.
+    target.draw(np.random.default_rng(seed))
     start = time.monotonic()
     end = math.inf if seconds is None else start + seconds
     with tempfile.TemporaryDirectory() as folder:

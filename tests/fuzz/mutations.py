@@ -115,6 +115,20 @@ def damage_archive(random, content):
     else:
         name = names[random.integers(len(names))]
         members[name] = damage_npy(random, members[name])
+    return _zipped(members)
+
+
+def damage_workbook(random, content):
+    """Damage one part of a workbook, or the archive around them."""
+    if random.random() < 0.1:
+        return damage_bytes(random, content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = sorted(members)[random.integers(len(members))]
+    return _zipped(members | {name: damage_text(random, members[name])})
+
+
+def _zipped(members):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, data in members.items():

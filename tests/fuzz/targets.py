@@ -21,6 +21,7 @@ from fuzz.mutations import (
     damage_container,
     damage_json_file,
     damage_text,
+    damage_workbook,
 )
 from localmdi.exceptions import LocalMDIError
 
@@ -197,6 +198,10 @@ def table_files():
                 table, path, compression="none", use_dictionary=False, row_group_size=13
             )
         ),
+        "t.xlsx": saved(lambda path: table.to_pandas().to_excel(path, index=False)),
+        "t.jsonl": saved(
+            lambda path: table.to_pandas().to_json(path, orient="records", lines=True)
+        ),
         "t.feather": saved(lambda path: feather.write_feather(table, path)),
         "plain.arrow": saved(
             lambda path: feather.write_feather(table, path, compression="uncompressed")
@@ -205,21 +210,17 @@ def table_files():
 
 
 def use_table(path):
-    from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind, has_missing
-    from localmdi.cli.tables.open import columns_of, open_table
+    from localmdi.tables.cells import Kind
+    from localmdi.tables.columns import as_kind, has_missing, understand
+    from localmdi.tables.open import columns_of, open_table
 
-    table = open_table(path)
+    table = understand(open_table(path))
     names, _ = columns_of(table)
     for batch in table.batches(names, 1 << 16):
         for name in names:
-            guess = KindGuess()
-            kind = table.kinds[name] if table.kinds else None
-            if kind is None:
-                guess.see(batch[name])
             has_missing(batch[name])
-            kind = kind or guess.kind
-            if kind in (Kind.NUMBER, Kind.CATEGORY):
-                as_kind(batch[name], kind, name=name).to_pylist()
+            if table.kinds[name] in (Kind.NUMBER, Kind.CATEGORY):
+                as_kind(batch[name], table.kinds[name], name=name).to_pylist()
 
 
 @cache
@@ -268,7 +269,10 @@ def run_command(path):
         raise LocalMDIError(said[0])
 
 
-BY_ENDING = dict.fromkeys(["csv", "tsv", "gz", "parquet", "feather", "arrow"], damage_bytes)
+TABLES = dict.fromkeys(["csv", "tsv", "gz", "parquet", "feather", "arrow"], damage_bytes) | {
+    "xlsx": damage_workbook,
+    "jsonl": damage_text,
+}
 
 
 def targets():
@@ -278,7 +282,7 @@ def targets():
         Target("Forest files", forest_files, damage_container, use_forest),
         Target("result files", result_files, damage_container, use_result),
         Target("skops files", skops_files, damage_archive, use_skops, plain),
-        Target("tables", table_files, damage_bytes, use_table, plain),
+        Target("tables", table_files, TABLES, use_table, plain),
         Target(
             "model files of other libraries",
             model_files,
@@ -288,7 +292,7 @@ def targets():
         Target(
             "commands",
             command_files,
-            BY_ENDING | {"skops": damage_archive},
+            TABLES | {"skops": damage_archive},
             run_command,
         ),
     ]

@@ -13,7 +13,7 @@ import pytest
 from fuzz import campaign
 from fuzz.mutations import damage_bytes, damage_json
 from fuzz.targets import Target, targets
-from localmdi.cli.barrier import reading
+from localmdi.io.child_process import reading
 
 CASES = {
     "Forest files": 1500,

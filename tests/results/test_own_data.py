@@ -53,7 +53,7 @@ def test_columns_of_other_names_are_not_shown_as_the_features():
     assert own_values(result, np.arange(2), columns=np.arange(2)) is None
 
 
-def test_with_data_refuses_what_it_cannot_match():
+def test_attach_data_refuses_what_it_cannot_match():
     with pytest.raises(ValueError, match=r"named 'hours'\. Rename"):
         make().attach_data(FRAME.rename(columns={"hours": "weeks"}))
     with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
@@ -64,7 +64,7 @@ def test_with_data_refuses_what_it_cannot_match():
         make().attach_data(FRAME.iloc[:1])
 
 
-def test_with_data_takes_the_columns_it_needs():
+def test_attach_data_takes_the_columns_it_needs():
     result = make().attach_data(FRAME.assign(other=1))
     assert list(result.data.columns) == ["hours", "school"]
     assert cells(result[:, "school"]) == {"school": "Some-college", "features left out": ""}

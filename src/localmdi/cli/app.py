@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import one_line
-from localmdi.cli.barrier import Stopped, run_in_child, stopped_by
+from localmdi.io.child_process import Stopped, run_in_child, stopped_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,6 +160,9 @@ def _guarded(run: Callable[..., None]) -> Callable[..., int]:
     """Return a click callback that runs a command and returns its exit code."""
     import click
 
+    from localmdi.cli.console import in_options
+    from localmdi.exceptions import TableError
+
     def callback(*, debug: bool, **values: Any) -> int:
         try:
             run(**values)
@@ -172,6 +175,10 @@ def _guarded(run: Callable[..., None]) -> Callable[..., int]:
             return FAILED
         except click.UsageError:
             raise
+        except TableError as error:
+            option = "--" + error.parameter.replace("_", "-")
+            colon = "" if error.message.startswith("must") else ":"
+            raise click.UsageError(in_options(f"{option}{colon} {error.message}")) from error
         except Exception as error:
             asked = stopped_by()
             if asked is not None:
@@ -204,9 +211,10 @@ def sentence(error: Exception) -> str:
     >>> sentence(FileNotFoundError(2, "No such file or directory", "model.skops"))
     "No such file or directory: 'model.skops'."
     """
+    from localmdi.cli.console import in_options
     from localmdi.exceptions import LocalMDIError
 
-    text = " ".join(str(error).split())
+    text = in_options(" ".join(str(error).split()))
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -215,7 +223,7 @@ def sentence(error: Exception) -> str:
             f'pip install "{PROGRAM}[app]".'
         )
     if isinstance(error, MemoryError):
-        return "out of memory. Use a smaller --fit-rows or --trees."
+        return "out of memory. Use a smaller --max-fit-rows or --trees."
     if isinstance(error, OSError) and error.strerror:
         place = f": {str(error.filename)!r}" if error.filename else ""
         return f"{error.strerror}{place}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -27,6 +28,10 @@ _LONGEST_PATH = 80
 _BAR = 24
 _MOST_COLUMNS = 20
 _NAMED = 5
+_PARAMETER = re.compile(
+    r"\b(target|exclude|categorical|keep|task|max_fit_rows|trees|separator|encoding|decimal"
+    r"|header_row|sheet|groups|time)=(\w*)"
+)
 # Larger numbers are written with a power of ten.
 _LARGE = 1e7
 
@@ -54,7 +59,7 @@ class Console:
 
     def note(self, text: str) -> None:
         """Say something once that the user should know."""
-        text = one_line(text)
+        text = in_options(one_line(text))
         if text not in self.notes:
             self.notes.append(text)
             if not self._quiet:
@@ -77,6 +82,21 @@ class Console:
             print(json.dumps(_plain(complete), ensure_ascii=False, allow_nan=False))
         else:
             print("\n".join(lines))
+
+
+def in_options(text: str) -> str:
+    """Return advice about parameters as advice about options.
+
+    Examples
+    --------
+    >>> in_options("Use max_fit_rows= to change that, or task=classification.")
+    'Use --max-fit-rows to change that, or --task classification.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else "")
+
+    return _PARAMETER.sub(option, text)
 
 
 def show_summary(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localmdi._quality import Quality, RunningQuality
-from localmdi.cli.tables.row_selection import Reservoir
+from localmdi.tables.row_selection import Reservoir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from localmdi._text import count
 from localmdi.cli.explained import Explained
 from localmdi.cli.table_model import Predicted, add_direction, follow_paths, why_no_direction
-from localmdi.cli.tables.kinds import convert_columns
-from localmdi.cli.tables.model_columns import ModelColumns
-from localmdi.cli.tables.row_selection import no_rows
-from localmdi.cli.tables.training import fit_forest, target_like
+from localmdi.tables.columns import convert_columns
+from localmdi.tables.model_columns import ModelColumns
+from localmdi.tables.row_selection import no_rows
+from localmdi.tables.training import fit_forest, target_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from localmdi._quality import Quality
-    from localmdi.cli.commands.options import FitSettings, TableSettings
     from localmdi.cli.console import Console
     from localmdi.cli.table_model import TableModel
-    from localmdi.cli.tables.open import TableFile
-    from localmdi.cli.tables.training import TrainingData
     from localmdi.forest import Forest
     from localmdi.honest.api import HonestMeasure
     from localmdi.honest.folds import Fold
     from localmdi.results import GlobalImportance, LocalImportance
+    from localmdi.tables.columns import TypedTable
+    from localmdi.tables.settings import FitSettings, TableSettings
+    from localmdi.tables.training import TrainingData
     from localmdi.typing import AnyArray, BoolArray, IntArray
 
 
@@ -308,7 +308,7 @@ def fit_folds(
 
 def use_out_of_bag(
     model: TableModel,
-    table: TableFile,
+    table: TypedTable,
     *,
     settings: TableSettings,
     measure: HonestMeasure,
@@ -340,7 +340,7 @@ def use_out_of_bag(
 
 
 def _read_whole(
-    model: TableModel, table: TableFile, *, settings: TableSettings, console: Console
+    model: TableModel, table: TypedTable, *, settings: TableSettings, console: Console
 ) -> Fold | None:
     """Return all rows with a target; None, and a note, if they are too many or too few."""
     import numpy as np
@@ -354,10 +354,10 @@ def _read_whole(
     for batch in table.batches([*features, target], _BATCH_ROWS):
         batches.append(batch)
         n_rows += batch.num_rows
-        if n_rows > settings.fit_rows:
+        if n_rows > settings.max_fit_rows:
             console.note(
                 f"plain values: honest ones need the whole table in memory, and it has more than "
-                f"{count(settings.fit_rows, 'row')}. Use a larger --fit-rows to allow it."
+                f"{count(settings.max_fit_rows, 'row')}. Use a larger --max-fit-rows to allow it."
             )
             return None
     if n_rows == 0:

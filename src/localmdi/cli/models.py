@@ -14,8 +14,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, quote_names
-from localmdi.cli.barrier import reading
 from localmdi.exceptions import InvalidForestError, LocalMDIError
+from localmdi.io.child_process import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,7 +36,7 @@ class SparkSettings:
     model: Path
     output: str
     allow_pickle: bool
-    drop: tuple[str, ...]
+    exclude: tuple[str, ...]
 
 
 def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:
@@ -50,7 +50,7 @@ def explain_on_spark(values: Mapping[str, Any], console: Console) -> None:
     adapted = adapt(model, values=False)
     known = adapted.input_names or (None if adapted.transform else adapted.forest.feature_names)
     with _session() as spark, console.hear_warnings(), _errors_in_a_line():
-        rows = spark.read.parquet(settings.data).drop(*settings.drop)
+        rows = spark.read.parquet(settings.data).drop(*settings.exclude)
         # As without Spark, a model that knows no names gets all columns in their order.
         features = rows.columns if known is None else list(known)
         keep = [name for name in rows.columns if name not in features]
@@ -137,7 +137,7 @@ def _read_settings(values: Mapping[str, Any]) -> SparkSettings:
         values["model"],
         _address(values["output"]),
         values["allow_pickle"],
-        values["drop"],
+        values["exclude"],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from localmdi.cli.barrier import reading
+from localmdi.io.child_process import reading
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@
 scikit-learn's trees copy the arrays of a file as they are, and follow them. A file whose arrays do
 not fit each other would crash them before anything else could look, so the arrays are compared
 here, in the archive. Whatever else a file may do to the libraries ends at the barrier
-(`localmdi.cli.barrier`).
+(`localmdi.io.child_process`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from localmdi.cli.barrier import memory_allowance
+from localmdi.io.child_process import memory_allowance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

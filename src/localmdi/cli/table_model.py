@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localmdi._text import quote_names
 from localmdi.cli.explained import Chances, Explained
-from localmdi.cli.tables.model_columns import as_array
+from localmdi.tables.model_columns import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from localmdi._explainer import Explainer
     from localmdi.adapters import AdaptedModel
-    from localmdi.cli.tables.model_columns import ModelColumns
     from localmdi.forest import Forest
     from localmdi.forest.packing import Packing
+    from localmdi.tables.model_columns import ModelColumns
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
 

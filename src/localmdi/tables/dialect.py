@@ -170,7 +170,7 @@ def _rows(head: str, separator: str, *, skip: int, is_all: bool) -> Iterator[tup
                 return
     except csv.Error:
         # A cell without end: what was read before it tells.
-        held = None
+        is_all = True
     if held is not None and (is_all or line == skip + 1):
         yield held
 
@@ -212,8 +212,8 @@ def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
 
     Examples
     --------
-    >>> unique_names(["x", "y", "x", ""])
-    (('x', 'y', 'x (2)', ''), ('x',))
+    >>> unique_names(["x", "y", "x", "", ""])
+    (('x', 'y', 'x (2)', '', '__index_level_2__'), ('x',))
     """
     times = Counter(name for name in names if name)
     taken, seen, unique = set(names), Counter[str](), []
@@ -221,8 +221,9 @@ def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
         seen[name] += 1
         own = name
         number = seen[name]
-        while name and number > 1 and own in taken:
-            own = f"{name} ({number})"
+        while number > 1 and own in taken:
+            # Columns without a name are those of an index, as pandas calls them.
+            own = f"{name} ({number})" if name else f"__index_level_{number}__"
             number += 1
         taken.add(own)
         unique.append(own)

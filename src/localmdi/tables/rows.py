@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from localmdi.tables.cells import Decimal
+
 _FIRST = 1000
 _MOST_CELLS = 1 << 28
 _LONGEST_LINE = 1 << 20
@@ -40,6 +42,7 @@ class SheetTable:
 
     n_rows = None
     kinds = None
+    usual_decimal: Decimal = "."
 
     def __init__(
         self, path: Path, *, sheet: str | None = None, header_row: int | None = None
@@ -50,7 +53,7 @@ class SheetTable:
         if sheet is not None and sheet not in sheets:
             raise ValueError(
                 f"{path.name!r} has no sheet {sheet!r}; it has {quote_names(sheets)}. Name one "
-                "with --sheet."
+                "with sheet=."
             )
         found = None
         for name in sheets if sheet is None else [sheet]:
@@ -129,6 +132,7 @@ class JsonLinesTable:
 
     n_rows = None
     kinds = None
+    usual_decimal: Decimal = "."
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from localmdi.tables.dialect import HEAD, find_dialect, find_encoding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from localmdi.tables.cells import Decimal
 
 # The reader runs up to 32 blocks ahead, which bounds the memory; a line must fit into one.
 _BLOCK = 1 << 20
@@ -73,6 +76,7 @@ class TextTable:
                 is_all=is_all,
             )
         self.names = self.dialect.names
+        self.usual_decimal: Decimal = "," if self.dialect.separator == ";" else "."
         self.notes: list[str] = []
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
@@ -80,24 +84,18 @@ class TextTable:
         import pyarrow as pa
 
         odd: list[tuple[int | None, int]] = []
-        n_rows, held = 0, None
+        n_rows = 0
         with self._readable(self.dialect.encoding):
             for block in self._open(list(names), odd):
                 n_rows += block.num_rows
                 self._check(odd, n_rows)
-                if held is not None:
-                    yield held
-                # The last row is kept back: it may hold totals.
-                for start in range(0, block.num_rows - 1, batch_rows):
-                    rows = min(batch_rows, block.num_rows - 1 - start)
-                    yield pa.Table.from_batches([block.slice(start, rows)])
-                if block.num_rows:
-                    held = pa.Table.from_batches([block.slice(block.num_rows - 1)])
+                for start in range(0, block.num_rows, batch_rows):
+                    yield pa.Table.from_batches([block.slice(start, batch_rows)])
         self.notes = self._say(odd)
-        if held is not None and n_rows > 1 and _holds_totals(held):
-            self.notes.append("the last row holds totals and is left out.")
-        elif held is not None:
-            yield held
+
+    def decisions(self) -> list[str]:
+        """Return what was decided that is not as everybody expects, in words."""
+        return self.dialect.decisions()
 
     def _open(self, names: list[str], odd: list[tuple[int | None, int]]) -> Any:
         import pyarrow as pa
@@ -135,10 +133,10 @@ class TextTable:
         if len(odd) > _MOST_ODD + _ODD_SHARE * n_rows:
             width = len(self.names)
             raise ValueError(
-                f"{self.path.name!r} has many rows that are not {count(width, 'cell')} wide, as "
-                f"its line of names is: {count(len(odd), 'row')} among the first "
-                f"{n_rows + len(odd):,}. Name what stands between cells with --separator, the line "
-                "of names with --header-row, or look for a quotation mark that is not closed."
+                f"has many rows that are not {count(width, 'cell')} wide, as its line of names is: "
+                f"{count(len(odd), 'row')} among the first "
+                f"{n_rows + len(odd):,}. Name what stands between cells with separator=, the line "
+                "of names with header_row=, or look for a quotation mark that is not closed."
             )
 
     def _say(self, odd: Sequence[tuple[int | None, int]]) -> list[str]:
@@ -171,9 +169,9 @@ class TextTable:
         except (UnicodeError, LookupError) as error:
             raise ValueError(
                 f"{name!r} is not encoded as {encoding}. Save it as UTF-8, or set its encoding, "
-                "for example --encoding latin1."
+                "for example encoding=latin1."
             ) from error
-        except (pa.ArrowInvalid, OSError, EOFError) as error:
+        except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise ValueError(f"{name!r} {_complaint(str(error), encoding)}") from error
@@ -185,7 +183,7 @@ def _complaint(text: str, encoding: str | None) -> str:
     if "UTF8" in text:
         return (
             f"is not encoded as {encoding}. "
-            "Save it as UTF-8, or set its encoding, for example --encoding latin1."
+            "Save it as UTF-8, or set its encoding, for example encoding=latin1."
         )
     if "Empty CSV" in text:
         return "is empty; a table needs a line of column names and at least one row."
@@ -195,10 +193,3 @@ def _complaint(text: str, encoding: str | None) -> str:
             'a quotation mark (") that is not closed.'
         )
     return f"is not a readable table: {text:.300}."
-
-
-def _holds_totals(row: Any) -> bool:
-    """Tell whether a row adds up those above it, and says so in its first cell."""
-    cells = [cell[0].as_py() for cell in row.columns]
-    first = next((cell for cell in cells if cell is not None), None)
-    return first is not None and first.strip().rstrip(":").lower() in _TOTALS

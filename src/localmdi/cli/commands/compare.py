@@ -60,7 +60,7 @@ def command() -> click.Command:
             safe_csv_option(),
             file_option("--report", "Write a page that shows the comparison, one .html file."),
             click.Option(
-                ["--show"],
+                ["--show-rows", "show"],
                 type=click.IntRange(0),
                 metavar="N",
                 default=5,

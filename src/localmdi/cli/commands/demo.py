@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count
-from localmdi.cli.commands.options import FitSettings, common_options, fit_options
+from localmdi.cli.commands.options import CommonSettings, common_options, fit_options
 from localmdi.cli.console import (
     Console,
     named_files,
@@ -20,8 +20,9 @@ from localmdi.cli.console import (
 from localmdi.cli.explained import Summary
 from localmdi.cli.held_out import Trust, fit_folds
 from localmdi.cli.output import check_outputs, write_page
-from localmdi.cli.tables.kinds import Kind
-from localmdi.cli.tables.training import Target, TrainingData
+from localmdi.tables.cells import Kind
+from localmdi.tables.settings import FitSettings
+from localmdi.tables.training import Target, TrainingData
 
 if TYPE_CHECKING:
     import click
@@ -35,7 +36,7 @@ _SHADES = " ░▒▓█"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoSettings(FitSettings):
+class DemoSettings(CommonSettings, FitSettings):
     """Options of ``localmdi demo``."""
 
     report: Path

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from localmdi._progress import progress_bar
 from localmdi._text import clean, count, quote_names
 from localmdi.cli.commands.options import (
-    FitSettings,
-    TableSettings,
+    CommonSettings,
     common_options,
     engine_option,
     file_option,
@@ -38,13 +37,13 @@ from localmdi.cli.output import (
     write_page,
 )
 from localmdi.cli.table_model import TableModel
-from localmdi.cli.tables.dates import open_with_dates
-from localmdi.cli.tables.kinds import convert_columns
-from localmdi.cli.tables.model_columns import ModelColumns, UnseenCategories, match_columns
-from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
-from localmdi.cli.tables.open import columns_of
-from localmdi.cli.tables.row_selection import ALL_ROWS, RowSelection, read_rows
-from localmdi.cli.tables.training import (
+from localmdi.tables.columns import convert_columns
+from localmdi.tables.model_columns import ModelColumns, UnseenCategories, match_columns
+from localmdi.tables.node_statistics import measure_on_table, needs_table
+from localmdi.tables.open import columns_of, from_standard_input
+from localmdi.tables.row_selection import ALL_ROWS, RowSelection, read_rows
+from localmdi.tables.settings import FitSettings, TableSettings, read_table
+from localmdi.tables.training import (
     choose_features,
     fit_forest,
     read_training_data,
@@ -58,18 +57,20 @@ if TYPE_CHECKING:
     import click
 
     from localmdi.cli.held_out import HeldOutModel
-    from localmdi.cli.tables.open import TableFile
     from localmdi.honest.api import HonestMeasure
+    from localmdi.tables.columns import TypedTable
     from localmdi.typing import Measure
 
 
 # A batch has about this many values, however wide the table.
 _BATCH_VALUES = 1 << 21
 _FEWEST_ROWS = 64
+# By so many rows a table that may be larger than memory is understood.
+_LOOK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainSettings(FitSettings, TableSettings):
+class ExplainSettings(CommonSettings, FitSettings, TableSettings):
     """Options of ``localmdi explain``."""
 
     data: Path
@@ -150,12 +151,13 @@ def run(**values: Any) -> None:
         inputs=[settings.data, settings.model],
     )
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
-    with console.hear_warnings():
-        table = open_with_dates(settings.data, settings)
+    with console.hear_warnings(), from_standard_input(settings.data) as path:
+        settings = replace(settings, data=path)
         if settings.model is None:
+            table = read_table(path, settings, listener=console)
             model, about = _fit_model(settings, table, console=console)
         else:
-            model, about = _load_model(settings.model, table, settings=settings, console=console)
+            model, table, about = _load_model(settings.model, settings, console=console)
         if settings.predict and model.why_no_direction() is not None:
             console.note(str(model.why_no_direction()))
         summary = _explain_table(model, table, settings=settings, console=console)
@@ -165,6 +167,7 @@ def run(**values: Any) -> None:
         console.note(
             f"--by-class: there are no 2 to {MOST_CLASSES} classes of a --target to compare."
         )
+    about = {"data": str(values["data"]), **about}
     about |= {"trees": model.n_trees, "criterion": model.forest.criterion}
     files = named_files(output=settings.output, report=settings.report, model=settings.save_model)
     trust = Trust.of(model, summary.quality)
@@ -192,14 +195,14 @@ def _check_measure(settings: ExplainSettings) -> None:
 
 
 def _fit_model(
-    settings: ExplainSettings, table: TableFile, *, console: Console
+    settings: ExplainSettings, table: TypedTable, *, console: Console
 ) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
     """Return a forest fitted to the table, and its description."""
     from localmdi._explainer import Explainer
 
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
-    about = {"data": str(settings.data), **training.describe()}
+    about = training.describe()
     honest = not settings.plain
     if honest and training.frame.num_rows < FEWEST_ROWS:
         honest = False
@@ -229,9 +232,9 @@ def _fit_model(
 
 
 def _load_model(
-    path: Path, table: TableFile, *, settings: ExplainSettings, console: Console
-) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
-    """Return the model of a file, and its description."""
+    path: Path, settings: ExplainSettings, *, console: Console
+) -> tuple[TableModel | HeldOutModel, TypedTable, dict[str, Any]]:
+    """Return the model of a file, the table as it wants it, and what was done."""
     import click
 
     from localmdi._explainer import Explainer
@@ -241,6 +244,7 @@ def _load_model(
         raise click.UsageError(
             "--save-model saves a fitted forest; it cannot be used with --model."
         )
+    table = read_table(settings.data, settings, listener=console, most_rows=_LOOK_ROWS)
     names, _ = columns_of(table)
     if settings.target is not None and settings.target not in names:
         raise click.UsageError(
@@ -249,7 +253,7 @@ def _load_model(
         )
     loaded = load_model(path, allow_pickle=settings.allow_pickle)
     adapted = adapt(loaded, values=settings.plain_measure == "gain")
-    columns = match_columns(adapted, table, settings=settings, console=console)
+    columns, table = match_columns(adapted, table, settings=settings, console=console)
     from_table = needs_table(adapted.forest, settings.target, plain=settings.plain)
     if from_table:
         adapted = measure_on_table(
@@ -265,9 +269,9 @@ def _load_model(
     )
     if model.predictions_are is not None:
         console.note(model.predictions_are)
-    about = {"data": str(settings.data), "model": str(path), "target": settings.target}
+    about = {"model": str(path), "target": settings.target}
     if settings.target is None or settings.plain or from_table:
-        return model, about
+        return model, table, about
     honest = use_out_of_bag(
         model,
         table,
@@ -276,12 +280,12 @@ def _load_model(
         predict=settings.predict,
         console=console,
     )
-    return honest or model, about
+    return honest or model, table, about
 
 
 def _explain_table(
     model: TableModel | HeldOutModel,
-    table: TableFile,
+    table: TypedTable,
     *,
     settings: ExplainSettings,
     console: Console,
@@ -306,6 +310,8 @@ def _explain_table(
                 console.note(part.result.caveat)
             if writer is not None:
                 writer.write(part)
+    for text in table.file.notes:
+        console.note(text)
     unseen.report(console)
     if summary.n_expected:
         n = summary.n_expected
@@ -319,7 +325,7 @@ def _explain_table(
 
 def _explain_batches(
     model: TableModel | HeldOutModel,
-    table: TableFile,
+    table: TypedTable,
     *,
     settings: ExplainSettings,
     unseen: UnseenCategories,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from localmdi._criteria import unit_of
 from localmdi._text import clean, count
 from localmdi.cli.commands.options import (
-    FitSettings,
-    TableSettings,
+    CommonSettings,
     common_options,
     fit_options,
     model_options,
@@ -30,10 +29,11 @@ from localmdi.cli.console import (
 from localmdi.cli.held_out import FEWEST_ROWS, Trust, fit_folds, too_few
 from localmdi.cli.models import load_model
 from localmdi.cli.output import check_outputs, write_table
-from localmdi.cli.tables.dates import open_with_dates
-from localmdi.cli.tables.model_columns import match_columns
-from localmdi.cli.tables.node_statistics import measure_on_table, needs_table
-from localmdi.cli.tables.training import choose_features, fit_forest, read_training_data
+from localmdi.tables.model_columns import match_columns
+from localmdi.tables.node_statistics import measure_on_table, needs_table
+from localmdi.tables.open import from_standard_input
+from localmdi.tables.settings import FitSettings, TableSettings, read_table
+from localmdi.tables.training import choose_features, fit_forest, read_training_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ _MOST_FEATURES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalSettings(FitSettings, TableSettings):
+class GlobalSettings(CommonSettings, FitSettings, TableSettings):
     """Options of ``localmdi global``."""
 
     data: Path | None
@@ -86,10 +86,13 @@ def run(**values: Any) -> None:
     settings = GlobalSettings(**values)
     check_outputs({"-o": settings.output}, inputs=[settings.data, settings.model])
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
-    with console.hear_warnings():
+    with console.hear_warnings(), from_standard_input(settings.data) as path:
+        settings = replace(settings, data=path)
         importance, trust, about = _measure(settings, console=console)
         if settings.output is not None:
             write_table(importance.to_arrow(), settings.output, safe_csv=settings.safe_csv)
+    if values["data"] is not None:
+        about = {"data": str(values["data"]), **about}
     files = named_files(output=settings.output)
     document = {"command": "global", **about, **_describe(importance, trust), "files": files}
     lines = [*_show(importance, trust, about=about), *show_files(files)]
@@ -106,10 +109,10 @@ def _measure(
         return _measure_model(settings.model, settings, console=console)
     if settings.data is None:
         raise click.UsageError("pass either DATA with --target, or --model; got neither.")
-    table = open_with_dates(settings.data, settings)
+    table = read_table(settings.data, settings, listener=console)
     features = choose_features(table, settings, console=console)
     training = read_training_data(table, features, settings=settings, console=console)
-    about = {"data": str(settings.data), **training.describe()}
+    about = training.describe()
     n_rows = training.frame.num_rows
     if not settings.plain and n_rows >= FEWEST_ROWS:
         known = fit_folds(training, settings, console=console, measure="loss", predict=False)
@@ -151,10 +154,10 @@ def _measure_model(
             "on a table; to rank the features of other models by rows that their trees have not "
             "seen, use localmdi explain with both."
         )
-    table = open_with_dates(settings.data, settings)
-    columns = match_columns(adapted, table, settings=settings, console=console)
+    table = read_table(settings.data, settings, listener=console)
+    columns, table = match_columns(adapted, table, settings=settings, console=console)
     measured = measure_on_table(adapted, table, columns=columns, settings=settings, console=console)
-    return global_mdi(measured.forest), Trust(), {"data": str(settings.data), **about}
+    return global_mdi(measured.forest), Trust(), about
 
 
 def _describe(importance: GlobalImportance, trust: Trust) -> dict[str, Any]:

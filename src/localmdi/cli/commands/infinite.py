@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from localmdi._criteria import criterion_names, find_criterion
 from localmdi._text import clean, count, quote_names
 from localmdi.cli.commands.options import (
-    TableSettings,
+    CommonSettings,
     checked,
     common_options,
     output_option,
@@ -22,10 +22,11 @@ from localmdi.cli.commands.options import (
 from localmdi.cli.console import Console, named_files, show_summary
 from localmdi.cli.explained import Explained, Summary
 from localmdi.cli.output import REPORT_ROWS, check_outputs, open_writer, write_page
-from localmdi.cli.tables.dates import open_with_dates
-from localmdi.cli.tables.kinds import convert_columns
-from localmdi.cli.tables.row_selection import RowSelection, read_rows
-from localmdi.cli.tables.training import TrainingData, choose_features, read_training_data
+from localmdi.tables.columns import convert_columns
+from localmdi.tables.open import from_standard_input
+from localmdi.tables.row_selection import RowSelection, read_rows
+from localmdi.tables.settings import TableSettings, read_table
+from localmdi.tables.training import TrainingData, choose_features, read_training_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from localmdi.cli.tables.open import TableFile
+    from localmdi.tables.columns import TypedTable
     from localmdi.typing import IntArray
 
 
@@ -41,7 +42,7 @@ _BATCH_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfiniteSettings(TableSettings):
+class InfiniteSettings(CommonSettings, TableSettings):
     """Options of ``localmdi infinite``."""
 
     data: Path
@@ -107,8 +108,9 @@ def run(**values: Any) -> None:
     settings = InfiniteSettings(**values)
     check_outputs({"-o": settings.output, "--report": settings.report}, inputs=[settings.data])
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
-    with console.hear_warnings():
-        table = open_with_dates(settings.data, settings)
+    with console.hear_warnings(), from_standard_input(settings.data) as path:
+        settings = replace(settings, data=path)
+        table = read_table(settings.data, settings, listener=console)
         features = choose_features(table, settings, console=console)
         training = read_training_data(table, features, settings=settings, console=console)
         explained, about = _explain(training, table, settings=settings, console=console)
@@ -131,13 +133,14 @@ def run(**values: Any) -> None:
                     *console.notes,
                 ],
             )
+    about = {"data": str(values["data"]), **about}
     files = named_files(output=settings.output, report=settings.report)
     document = {"command": "infinite", **about, **summary.describe(), "files": files}
     console.finish(document, lines=show_summary(summary, about=about, files=files))
 
 
 def _explain(
-    training: TrainingData, table: TableFile, *, settings: InfiniteSettings, console: Console
+    training: TrainingData, table: TypedTable, *, settings: InfiniteSettings, console: Console
 ) -> tuple[Explained, dict[str, Any]]:
     """Return the explained rows, and the description of what was done."""
     from localmdi.infinite import infinite_mdi
@@ -165,7 +168,6 @@ def _explain(
     for warning in said:
         console.note(_in_options(str(warning.message)))
     about = {
-        "data": str(settings.data),
         "target": target.name,
         "columns": _describe_columns(training, result.bins or {}),
         "method": result.method,
@@ -220,7 +222,7 @@ def _in_options(message: str) -> str:
 
 
 def _rows_at(
-    selection: RowSelection, table: TableFile, *, training: TrainingData
+    selection: RowSelection, table: TypedTable, *, training: TrainingData
 ) -> tuple[Any, IntArray]:
     """Return the selected rows of the file, read as the training data were."""
     import numpy as np

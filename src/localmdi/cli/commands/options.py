@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from localmdi.cli.tables.row_selection import RowSelection, parse_rows
+from localmdi.tables.row_selection import RowSelection, parse_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,14 +64,6 @@ def common_options() -> list[click.Parameter]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FitSettings(CommonSettings):
-    """What `fit_options` set."""
-
-    trees: int | None
-    max_features: MaxFeatures
-
-
 def fit_options() -> list[click.Parameter]:
     """Return the options of commands that grow a forest."""
     import click
@@ -95,30 +87,22 @@ def fit_options() -> list[click.Parameter]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableSettings(CommonSettings):
-    """What `table_options`, apart from ``data``, and `task_option` set."""
-
-    target: str | None
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    fit_rows: int
-    separator: str | None
-    encoding: str
-    date: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    task: Literal["classification", "regression"] | None = None
-
-
 def table_options(*, required: bool = True) -> list[click.Parameter]:
     """Return the argument ``data`` and the options that say how the table is read."""
     import click
 
     return [
-        click.Argument(["data"], type=_file(exists=True, folder=True), required=required),
-        click.Option(["--target"], metavar="NAME", help="Column to learn."),
+        click.Argument(
+            ["data"],
+            type=click.Path(exists=True, allow_dash=True, path_type=Path),
+            required=required,
+        ),
+        click.Option(["--target"], metavar="NAME", help="Column to predict."),
         click.Option(
-            ["--drop"], metavar="NAME", multiple=True, help="Column to leave out; repeat for more."
+            ["--exclude"],
+            metavar="NAME",
+            multiple=True,
+            help="Column to leave out; repeat for more.",
         ),
         click.Option(
             ["--categorical"],
@@ -127,20 +111,13 @@ def table_options(*, required: bool = True) -> list[click.Parameter]:
             help="Column whose numbers are categories; repeat for more.",
         ),
         click.Option(
-            ["--date"],
-            metavar="NAME",
-            multiple=True,
-            help="Column of dates, to learn from its year, its month and the days since 1970; "
-            "repeat for more.",
-        ),
-        click.Option(
             ["--keep"],
             metavar="NAME",
             multiple=True,
             help="Column to learn from although it looks like an identifier; repeat for more.",
         ),
         click.Option(
-            ["--fit-rows"],
+            ["--max-fit-rows"],
             type=click.IntRange(2),
             metavar="N",
             default=100_000,
@@ -151,15 +128,32 @@ def table_options(*, required: bool = True) -> list[click.Parameter]:
             ["--separator"],
             metavar="CHAR",
             callback=checked(_separator),
-            help="Delimiter of a CSV file.  [default: comma, or tab for .tsv]",
+            help="Delimiter of a text file.  [default: found out]",
         ),
         click.Option(
             ["--encoding"],
             metavar="NAME",
-            default="utf8",
-            show_default=True,
             callback=checked(_encoding),
-            help="Encoding of a CSV file, such as latin1.",
+            help="Encoding of a text file, such as latin1.  [default: found out]",
+        ),
+        click.Option(
+            ["--decimal"],
+            type=click.Choice([".", ","]),
+            help="Decimal mark, where the numbers leave it open.  [default: that of the others]",
+        ),
+        click.Option(
+            ["--day-first/--month-first"],
+            default=None,
+            help="Which of two comes first in dates that leave it open.  [default: the day]",
+        ),
+        click.Option(
+            ["--header-row"],
+            type=click.IntRange(1),
+            metavar="N",
+            help="Line of the column names, from 1.  [default: found out]",
+        ),
+        click.Option(
+            ["--sheet"], metavar="NAME", help="Sheet of a workbook.  [default: the first table]"
         ),
     ]
 
@@ -238,7 +232,7 @@ def report_options() -> list[click.Parameter]:
     return [
         file_option("--report", "Write a report, one .html file."),
         click.Option(
-            ["--show"],
+            ["--show-rows", "show"],
             type=click.IntRange(0),
             metavar="N",
             default=1,
@@ -272,7 +266,11 @@ def with_addresses(parameters: list[click.Parameter]) -> list[click.Parameter]:
 
     for parameter in parameters:
         if isinstance(parameter.type, click.Path):
-            parameter.type = AddressOrPath(exists=parameter.type.exists, path_type=Path)
+            parameter.type = AddressOrPath(
+                exists=parameter.type.exists,
+                allow_dash=parameter.type.allow_dash,
+                path_type=Path,
+            )
     return parameters
 
 
@@ -378,12 +376,14 @@ def _separator(value: str | None) -> str | None:
     return value
 
 
-def _encoding(value: str) -> str:
+def _encoding(value: str | None) -> str | None:
     import codecs
 
+    if value is None:
+        return None
     try:
         name = codecs.lookup(value).name
         "a,b".encode(value)  # some codecs, such as zip, know bytes only
     except (LookupError, UnicodeError) as error:
         raise ValueError(f"no encoding {value!r:.40}; common ones are utf8 and latin1.") from error
-    return "utf8" if name == "utf-8" else value
+    return "utf-8" if name == "utf-8" else value

@@ -6,31 +6,44 @@ endings and first bytes below, and open it in `_open`.
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localmdi._text import quote_names
-from localmdi.cli.barrier import reading
 from localmdi.exceptions import LocalMDIError
+from localmdi.io.child_process import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from localmdi.cli.tables.kinds import Kind
-
+    from localmdi.tables.cells import Decimal, Kind
+    from localmdi.tables.columns import TypedTable
 
 # Name ending → format. Text may be compressed.
 _ENDINGS = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
+    ".csv": "text",
+    ".tsv": "text",
+    ".txt": "text",
     ".csv.gz": "gzip",
     ".tsv.gz": "gzip",
+    ".txt.gz": "gzip",
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".feather": "Feather",
     ".arrow": "Feather",
+    ".xlsx": "a workbook",
+    ".xlsm": "a workbook",
+    ".xlsb": "a workbook",
+    ".ods": "a workbook",
+    ".xls": "an old workbook",
+    ".jsonl": "lines of JSON",
+    ".ndjson": "lines of JSON",
 }
 # First bytes → format; text may begin with anything else.
 _FIRST_BYTES = {
@@ -38,14 +51,45 @@ _FIRST_BYTES = {
     b"ARROW1": "Feather",
     b"FEA1": "Feather",
     b"\x1f\x8b": "gzip",
-    b"PK\x03\x04": "a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"PK\x03\x04": "a workbook",
+    b"\xd0\xcf\x11\xe0": "an old workbook",
 }
 
 # A batch of a wide table has fewer rows, and none may take more memory than this.
 _BATCH_VALUES = 1 << 22
 _FEWEST_ROWS = 64
 _BATCH_BYTES = 1 << 30
+_SNIFFED = 1 << 12
+_TOTALS = ("total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "somme")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What somebody says about a file; what is not said is found out.
+
+    Parameters
+    ----------
+    separator, encoding : str or None
+        Of text.
+    decimal : {".", ","} or None
+        The decimal mark wherever the cells leave it open.
+    day_first : bool or None
+        Whether dates that leave it open begin with the day.
+    header_row : int or None
+        The line of the column names, from 1.
+    sheet : str or None
+        Of a workbook.
+    """
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: Decimal | None = None
+    day_first: bool | None = None
+    header_row: int | None = None
+    sheet: str | None = None
+
+
+T = TypeVar("T", Path, Path | None)
 
 
 class TableFile(Protocol):
@@ -67,21 +111,32 @@ class TableFile(Protocol):
     def kinds(self) -> Mapping[str, Kind] | None:
         """What the columns hold; None if all cells are strings that first have to be looked at."""
 
+    @property
+    def usual_decimal(self) -> Decimal:
+        """The decimal mark that such files have."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, once the rows have been read."""
+
+    def decisions(self) -> list[str]:
+        """Return what was decided that is not as everybody expects, in words."""
+
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
 
 
-def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf8") -> TableFile:
-    """Open a table, or a folder of Parquet files; separator and encoding matter for CSV only."""
+def open_table(path: Path, options: ReadOptions = ReadOptions()) -> TableFile:
+    """Open a table, or a folder of Parquet files."""
     if path.is_dir():
-        from localmdi.cli.tables.directory import TableDirectory
+        from localmdi.tables.directory import TableDirectory
 
         return TableDirectory(path, open_table)
     with _read_carefully(path):
-        table = _open(path, separator=separator, encoding=encoding)
+        table = _open(path, options)
     if not table.names:
         raise ValueError(f"{path.name!r} has no columns.")
-    repeated = [name for name, n in Counter(table.names).items() if n > 1]
+    repeated = [name for name, n in Counter(table.names).items() if n > 1 and name]
     if repeated:
         raise ValueError(
             f"column names must be unique; {path.name!r} has {quote_names(repeated[:1])} more than "
@@ -90,26 +145,58 @@ def open_table(path: Path, *, separator: str | None = None, encoding: str = "utf
     return _GuardedTable(table)
 
 
-def _open(path: Path, *, separator: str | None, encoding: str) -> TableFile:
+def _open(path: Path, options: ReadOptions) -> TableFile:
     kind = _format(path)
     table: TableFile
-    if kind == "Parquet":
-        from localmdi.cli.tables.arrow import ParquetTable
+    if kind in ("Parquet", "Feather"):
+        from localmdi.tables.arrow import FeatherTable, ParquetTable
 
-        table = ParquetTable(path)
-    elif kind == "Feather":
-        from localmdi.cli.tables.arrow import FeatherTable
+        table = ParquetTable(path) if kind == "Parquet" else FeatherTable(path)
+    elif kind in ("a workbook", "an old workbook"):
+        from localmdi.tables.rows import SheetTable
 
-        table = FeatherTable(path)
+        table = SheetTable(path, sheet=options.sheet, header_row=options.header_row)
+    elif kind == "lines of JSON":
+        from localmdi.tables.rows import JsonLinesTable
+
+        table = JsonLinesTable(path)
     else:
-        from localmdi.cli.tables.csv import CsvTable
+        from localmdi.tables.text import TextTable
 
-        usual = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
-        table = CsvTable(path, separator or usual, encoding=encoding)
+        table = TextTable(
+            path,
+            separator=options.separator,
+            encoding=options.encoding,
+            header_row=options.header_row,
+        )
     return table
 
 
-def columns_of(table: TableFile) -> tuple[list[str], list[str]]:
+@contextmanager
+def from_standard_input(path: T) -> Iterator[T | Path]:
+    """Return a path; for "-" that of a file with the standard input: tables are read repeatedly."""
+    if path is None or str(path) != "-":
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        first = sys.stdin.buffer.read(_SNIFFED)
+        ending = next(
+            (
+                ending
+                for mark, kind in _FIRST_BYTES.items()
+                for ending, promised in _ENDINGS.items()
+                if first.startswith(mark) and promised == kind
+            ),
+            ".jsonl" if first.lstrip().startswith(b"{") else ".csv",
+        )
+        kept = Path(folder) / f"standard input{ending}"
+        with kept.open("wb") as file:
+            file.write(first)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield kept
+
+
+def columns_of(table: TableFile | TypedTable) -> tuple[list[str], list[str]]:
     """Return the names of the columns, and of those that only number the rows.
 
     pandas writes its index as a column without a name, or with a name of its own.
@@ -133,16 +220,26 @@ class _GuardedTable:
         self.names: tuple[str, ...] = table.names
         self.n_rows: int | None = table.n_rows
         self.kinds: Mapping[str, Kind] | None = table.kinds
+        self.usual_decimal: Decimal = table.usual_decimal
+        self.notes: list[str] = []
+
+    def decisions(self) -> list[str]:
+        """Return what was decided that is not as everybody expects, in words."""
+        return self._table.decisions()
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as sound Arrow tables of at most `batch_rows` rows."""
-        rows = min(batch_rows, max(_FEWEST_ROWS, _BATCH_VALUES // max(1, len(names))))
-        parts = self._table.batches(names, rows)
+        first = self.names[0]
+        # Totals are seen by the first cell of the last row.
+        read = list(names) if self.kinds is not None or first in names else [first, *names]
+        rows = min(batch_rows, max(_FEWEST_ROWS, _BATCH_VALUES // max(1, len(read))))
+        parts = self._table.batches(read, rows)
+        held, n_rows = None, 0
         while True:
             with _read_carefully(self.path):
                 part = next(parts, None)
                 if part is None:
-                    return
+                    break
                 # A damaged file gives arrays whose offsets point anywhere.
                 part.validate(full=True)
             if part.nbytes > _BATCH_BYTES:
@@ -150,7 +247,23 @@ class _GuardedTable:
                     f"{self.path.name!r} has rows that take too much memory: {part.num_rows} of "
                     f"them {part.nbytes / 2**30:.1f} GiB. Look for very large cells."
                 )
-            yield part
+            if held is not None:
+                yield held.select(list(names))
+            held = part if part.num_rows else held
+            n_rows += part.num_rows
+        self.notes = list(self._table.notes)
+        if held is None:
+            return
+        if self.kinds is None and n_rows > 1 and _is_total(held[first][-1].as_py()):
+            self.notes.append("the last row holds totals and is left out.")
+            held = held.slice(0, held.num_rows - 1)
+        if held.num_rows:
+            yield held.select(list(names))
+
+
+def _is_total(cell: str | None) -> bool:
+    """Tell whether a row whose first cell this is adds up those above it."""
+    return cell is not None and cell.strip().rstrip(":").lower() in _TOTALS
 
 
 @contextmanager
@@ -197,6 +310,8 @@ def _format(path: Path) -> str:
         first = file.read(8)
     found = next((kind for magic, kind in _FIRST_BYTES.items() if first.startswith(magic)), None)
     expected = promised if promised in _FIRST_BYTES.values() else None
+    if found == "an old workbook" and expected == "a workbook":
+        raise ValueError(f"{path.name!r} is locked with a password. Save it without one.")
     if found != expected:
         content = f"looks like {found}" if found else f"is not {promised}"
         raise ValueError(

@@ -5,28 +5,45 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from localmdi.cli.tables.kinds import Kind, kind_of_type
+from localmdi.tables.columns import kind_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from localmdi.tables.cells import Decimal, Kind
 
 _BUFFER = 1 << 20
 
 
-class ParquetTable:
+class _ArrowFile:
+    """What files with types have in common."""
+
+    usual_decimal: Decimal = "."
+    notes: list[str]
+
+    def __init__(self, path: Path, schema: Any, n_rows: int | None) -> None:
+        self.path = path
+        self.names: tuple[str, ...] = tuple(schema.names)
+        self.kinds: dict[str, Kind] | None = {
+            field.name: kind_of_type(field.type) for field in schema
+        }
+        self.n_rows = n_rows
+        self.notes = []
+
+    def decisions(self) -> list[str]:
+        """Return nothing: the file itself says what its columns are."""
+        return []
+
+
+class ParquetTable(_ArrowFile):
     """A Parquet file."""
 
     def __init__(self, path: Path) -> None:
         from pyarrow import parquet
 
-        self.path = path
         with _readable(path, "Parquet"), parquet.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            self.n_rows: int | None = file.metadata.num_rows
-        self.names: tuple[str, ...] = tuple(schema.names)
-        self.kinds: dict[str, Kind] | None = _kinds(schema)
+            super().__init__(path, file.schema_arrow, file.metadata.num_rows)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
@@ -42,19 +59,14 @@ class ParquetTable:
                 yield pa.Table.from_batches([batch]).select(list(names))
 
 
-class FeatherTable:
+class FeatherTable(_ArrowFile):
     """A Feather file, which is an Arrow file."""
-
-    n_rows = None
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
 
-        self.path = path
         with _readable(path, "Feather"), pa.OSFile(str(path)) as source:
-            schema = pa.ipc.open_file(source).schema
-        self.names: tuple[str, ...] = tuple(schema.names)
-        self.kinds: dict[str, Kind] | None = _kinds(schema)
+            super().__init__(path, pa.ipc.open_file(source).schema, None)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
@@ -66,10 +78,6 @@ class FeatherTable:
                 batch = reader.get_batch(number).select(list(names))
                 for start in range(0, batch.num_rows, batch_rows):
                     yield pa.Table.from_batches([batch.slice(start, batch_rows)])
-
-
-def _kinds(schema: Any) -> dict[str, Kind]:
-    return {field.name: kind_of_type(field.type) for field in schema}
 
 
 @contextmanager

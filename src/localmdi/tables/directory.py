@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from localmdi.cli.tables.kinds import Kind
-    from localmdi.cli.tables.open import TableFile
-
+    from localmdi.tables.cells import Decimal, Kind
+    from localmdi.tables.open import TableFile
 
 _ENDINGS = (".parquet", ".pq")
 
@@ -28,6 +27,8 @@ class TableDirectory:
         Opens one file.
     """
 
+    usual_decimal: Decimal = "."
+
     def __init__(self, path: Path, open_file: Callable[[Path], TableFile]) -> None:
         self.path = path
         self._parts = [open_file(part) for part in _data_files(path)]
@@ -36,8 +37,13 @@ class TableDirectory:
             _check_same(first, other)
         self.names: tuple[str, ...] = first.names
         self.kinds: Mapping[str, Kind] | None = first.kinds
+        self.notes: list[str] = []
         known = [part.n_rows for part in self._parts if part.n_rows is not None]
         self.n_rows: int | None = sum(known) if len(known) == len(self._parts) else None
+
+    def decisions(self) -> list[str]:
+        """Return nothing: the files themselves say what their columns are."""
+        return []
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, cut, quote_names
-from localmdi.cli.tables.kinds import Kind, KindGuess, holds_flags
-from localmdi.cli.tables.open import columns_of
+from localmdi.tables.cells import Kind
+from localmdi.tables.columns import holds_flags
+from localmdi.tables.open import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from localmdi.adapters import AdaptedModel
-    from localmdi.cli.commands.options import TableSettings
-    from localmdi.cli.console import Console
-    from localmdi.cli.tables.open import TableFile
     from localmdi.forest import Forest
+    from localmdi.tables.columns import TypedTable
+    from localmdi.tables.settings import Listener, TableSettings
     from localmdi.typing import AnyArray
-
 
 _BATCH_ROWS = 1 << 16
 
@@ -63,12 +62,19 @@ def as_array(frame: Any) -> AnyArray:
 
 
 def match_columns(
-    adapted: AdaptedModel, table: TableFile, *, settings: TableSettings, console: Console
-) -> ModelColumns:
-    """Find the model's features among the columns of a table, by name if the model has names."""
-    every, _ = columns_of(table)
-    present = [name for name in every if name != settings.target and name not in settings.drop]
+    adapted: AdaptedModel, table: TypedTable, *, settings: TableSettings, console: Listener
+) -> tuple[ModelColumns, TypedTable]:
+    """Find the model's features among the columns of a table, by name if the model has names.
+
+    Returns them, and the table as the model wants it: categories as they are written.
+    """
     expected = _expected_names(adapted)
+    # What has become parts of dates may be categories to the model.
+    hidden = set(table.file.names) - set(table.names)
+    table = table.with_text(hidden & set(expected or ()))
+    every, _ = columns_of(table)
+    out = (settings.target, *settings.exclude)
+    present = [name for name in every if (table.date_of(name) or name) not in out]
     if expected is None:
         names = _by_position(present, adapted, table=table, console=console)
     else:
@@ -81,13 +87,15 @@ def match_columns(
     else:
         categories = adapted.forest.categories or (None,) * len(names)
         kinds = {name: _kind(labels) for name, labels in zip(names, categories, strict=True)}
-    return ModelColumns(
+    words = [name for name in names if kinds[name] in (Kind.CATEGORY, Kind.BOOLEAN)]
+    columns = ModelColumns(
         names,
         kinds,
         by_name=expected is not None,
         transformed=adapted.transform is not None,
         encoded=adapted.forest.categories is not None,
     )
+    return columns, table.with_text(name for name in words if table.date_of(name) is None)
 
 
 def _expected_names(adapted: AdaptedModel) -> tuple[str, ...] | None:
@@ -101,13 +109,13 @@ def _by_name(
     expected: tuple[str, ...],
     *,
     settings: TableSettings,
-    table: TableFile,
+    table: TypedTable,
 ) -> tuple[str, ...]:
     missing = [name for name in expected if name not in set(present)]
     if settings.target in missing:
         raise ValueError(
-            f"--target must not be a feature of the model; {quote_names([settings.target])} is "
-            "one. Leave out --target."
+            f"target= must not be a feature of the model; {quote_names([settings.target])} is "
+            "one. Leave out target=."
         )
     if missing:
         raise ValueError(
@@ -118,14 +126,14 @@ def _by_name(
 
 
 def _by_position(
-    present: list[str], adapted: AdaptedModel, *, table: TableFile, console: Console
+    present: list[str], adapted: AdaptedModel, *, table: TypedTable, console: Listener
 ) -> tuple[str, ...]:
     n_features = adapted.n_features_in
     if n_features is not None and len(present) != n_features:
         raise ValueError(
             f"the model has {count(n_features, 'feature')} without names, so {table.path.name!r} "
             f"must have as many columns; it has {len(present):,}: {quote_names(present)}. "
-            "Leave out columns with --target and --drop."
+            "Leave out columns with target= and exclude=."
         )
     console.note("the model has no feature names; columns are taken in the file's order.")
     return tuple(present)
@@ -143,30 +151,24 @@ def _kind(labels: AnyArray | None) -> Kind:
 
 
 def _kinds_in_table(
-    adapted: AdaptedModel, table: TableFile, *, names: Sequence[str]
+    adapted: AdaptedModel, table: TypedTable, *, names: Sequence[str]
 ) -> dict[str, Kind]:
     """Return what the columns hold: the steps of a Pipeline take what they were fitted with.
 
     Columns of true and false are booleans, as pandas reads them, unless a step learned the words.
     """
-    guesses = {name: KindGuess() for name in names}
     flags = set(names)
     for batch in table.batches(names, _BATCH_ROWS):
-        for name, guess in guesses.items():
-            if table.kinds is None:
-                guess.see(batch[name])
-            if name in flags and not holds_flags(batch[name]):
-                flags.remove(name)
-        if table.kinds is not None and not flags:
+        flags = {name for name in flags if holds_flags(batch[name])}
+        if not flags:
             break
-    found = table.kinds or {name: guess.kind for name, guess in guesses.items()}
     steps = () if adapted.transform is None else adapted.transform.steps
     flags -= _learned_words(steps, names)
     return {
         name: Kind.BOOLEAN
         if name in flags
         else Kind.NUMBER
-        if found[name] == Kind.NUMBER
+        if table.kinds[name] == Kind.NUMBER
         else Kind.CATEGORY
         for name in names
     }
@@ -221,7 +223,7 @@ class UnseenCategories:
                 n, example = self._found.get(name, (0, unseen[0].as_py()))
                 self._found[name] = n + len(unseen), example
 
-    def report(self, console: Console) -> None:
+    def report(self, console: Listener) -> None:
         """Say what was found."""
         for name, (n, example) in self._found.items():
             what = "a missing value" if example is None else quote_names([cut(example, 40)])

@@ -11,9 +11,8 @@ from localmdi._text import count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from localmdi.cli.tables.open import TableFile
+    from localmdi.tables.columns import TypedTable
     from localmdi.typing import IntArray
-
 
 _PART = re.compile(r"(\d*)(:?)(\d*)", re.ASCII)
 
@@ -94,7 +93,7 @@ def parse_rows(text: str) -> RowSelection:
 
 
 def read_rows(
-    table: TableFile,
+    table: TypedTable,
     names: Sequence[str],
     *,
     selection: RowSelection,
@@ -120,7 +119,7 @@ def read_rows(
     selection.check(n_rows, n_found)
 
 
-def no_rows(table: TableFile) -> ValueError:
+def no_rows(table: TypedTable) -> ValueError:
     """Return the error for a table without rows."""
     return ValueError(f"{table.path.name!r} has no rows, only column names.")
 

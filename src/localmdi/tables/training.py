@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count, quote_names
-from localmdi.cli.tables.dates import date_parts
-from localmdi.cli.tables.kinds import Kind, KindGuess, as_kind, convert_columns, has_missing
-from localmdi.cli.tables.open import columns_of
-from localmdi.cli.tables.row_selection import Reservoir, no_rows
+from localmdi.exceptions import TableError
+from localmdi.tables.cells import Kind
+from localmdi.tables.columns import as_kind, convert_columns, has_missing
+from localmdi.tables.open import columns_of
+from localmdi.tables.row_selection import Reservoir, no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from localmdi.cli.commands.options import FitSettings, TableSettings
-    from localmdi.cli.console import Console
-    from localmdi.cli.tables.open import TableFile
+    from localmdi.tables.columns import TypedTable
+    from localmdi.tables.settings import FitSettings, Listener, TableSettings, Task
     from localmdi.trees import RandomizedForestClassifier, RandomizedForestRegressor
     from localmdi.typing import AnyArray, BoolArray, IntArray
-
 
 _BATCH_ROWS = 1 << 16
 # Integers with at most this many distinct values are classes.
@@ -30,8 +29,6 @@ _FLOAT32_MAX = 3.4028234663852886e38
 _MOST_PATHS = 10_000_000
 _FEWEST_TREES = 100
 _YEARS = (1500, 2500)
-
-Task = Literal["classification", "regression"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,66 +99,74 @@ class TrainingData:
         }
 
 
-def choose_features(table: TableFile, settings: TableSettings, *, console: Console) -> list[str]:
+def choose_features(table: TypedTable, settings: TableSettings, *, console: Listener) -> list[str]:
     """Return the columns to learn from: all but the target and those that number the rows."""
-    import click
-
     names, labels = columns_of(table)
     if labels:
         console.note("a column without a name is ignored; it only numbers the rows.")
     if settings.target is None:
-        raise click.UsageError(
-            f"--target must name the column to learn; the table has {quote_names(names)}."
+        raise TableError(
+            "target", f"must name the column to predict; the table has {quote_names(names)}."
         )
-    for option, name in _named(settings):
-        if name not in names:
-            hint = " Use --separator to set the delimiter." if len(names) == 1 else ""
-            raise click.UsageError(
-                f"{option}: no column {quote_names([name])}; {table.path.name!r} has "
-                f"{quote_names(names)}.{hint}"
+    written = columns_of(table.file)[0]
+    for parameter, name in _named(settings):
+        if name not in written:
+            hint = " Use separator= to set the delimiter." if len(names) == 1 else ""
+            raise TableError(
+                parameter,
+                f"no column {quote_names([name])}; {table.path.name!r} has "
+                f"{quote_names(written)}.{hint}",
             )
-    if settings.target in (*settings.drop, *settings.categorical):
-        raise click.UsageError(
-            "--target must not be named by --drop or --categorical too. To learn classes, use "
-            "--task classification."
+    if settings.target in (*settings.exclude, *settings.categorical):
+        raise TableError(
+            "target",
+            "must not be named by exclude= or categorical= too. To learn classes, use "
+            "task=classification.",
         )
-    features = [name for name in names if name != settings.target and name not in settings.drop]
+    features = [
+        name
+        for name in names
+        if name != settings.target and (table.date_of(name) or name) not in settings.exclude
+    ]
     if not features:
         raise ValueError(f"{table.path.name!r} has no column to learn from besides the target.")
     return features
 
 
 def read_training_data(
-    table: TableFile, features: Sequence[str], *, settings: TableSettings, console: Console
+    table: TypedTable, features: Sequence[str], *, settings: TableSettings, console: Listener
 ) -> TrainingData:
-    """Read the whole file once: find out what its columns hold, and draw the rows to learn from."""
+    """Read the whole file once, and draw the rows to learn from."""
     import pyarrow as pa
 
     target_name = str(settings.target)
     names = [*features, target_name]
     reservoir: Reservoir[Any] = Reservoir(
-        settings.fit_rows, seed=settings.seed, concat=pa.concat_tables
+        settings.max_fit_rows, seed=settings.seed, concat=pa.concat_tables
     )
-    guesses = {name: KindGuess() for name in names}
     missing: set[str] = set()
     for batch in table.batches(names, _BATCH_ROWS):
-        if table.kinds is None:
-            for name, guess in guesses.items():
-                guess.see(batch[name])
         missing |= {name for name in features if has_missing(batch[name])}
         reservoir.add(batch, batch.num_rows)
     n_rows = reservoir.n_seen
     if n_rows == 0:
         raise no_rows(table)
-    found = table.kinds or {name: guess.kind for name, guess in guesses.items()}
-    kinds = _feature_kinds(found, features, categorical=settings.categorical)
+    kinds = {
+        name: Kind.CATEGORY if name in settings.categorical else table.kinds[name]
+        for name in features
+    }
+    for text in table.file.notes:
+        console.note(text)
     sample, rows = reservoir.result()
     target = read_target(
-        sample[target_name], found[target_name], name=target_name, task=settings.task
+        sample[target_name], table.kinds[target_name], name=target_name, task=settings.task
     )
-    frame = convert_columns(sample.select(list(features)), kinds).filter(pa.array(target.known))
-    _check_finite(frame)
-    left_out = _find_identifiers(frame, kinds, settings=settings, console=console)
+    kinds = _without_structures(kinds, console)
+    frame = convert_columns(sample.select(list(kinds)), kinds).filter(pa.array(target.known))
+    left_out = _find_unusable(frame, console=console)
+    left_out += _find_identifiers(frame, kinds, table=table, settings=settings, console=console)
+    if len(set(left_out)) == len(features):
+        raise ValueError(f"{table.path.name!r} has no column to learn from besides the target.")
     frame = frame.drop_columns(left_out)
     kinds = {name: kind for name, kind in kinds.items() if name not in left_out}
     _say_which_rows(target, n_rows, n_sampled=len(rows), console=console)
@@ -184,7 +189,7 @@ def read_target(column: Any, kind: Kind, *, name: str, task: Task | None = None)
     if task == "regression" and not is_number:
         raise ValueError(
             f"the target {quote_names([name])} of a regression must hold numbers, not strings. "
-            "Correct it, or use --task classification."
+            "Correct it, or use task=classification."
         )
     read = as_kind(column, kind, name=name)
     known = np.asarray(read.is_valid().to_numpy())
@@ -232,7 +237,7 @@ def fit_forest(
     training: TrainingData,
     settings: FitSettings,
     *,
-    console: Console,
+    console: Listener,
     keep_forest: bool,
     half: BoolArray | None = None,
 ) -> RandomizedForestClassifier | RandomizedForestRegressor:
@@ -253,7 +258,7 @@ def fit_forest(
         trees = max(_FEWEST_TREES, _MOST_PATHS // n_rows)
         console.note(
             f"growing {count(trees, 'tree')} instead of 1,000, to save memory with "
-            f"{count(n_rows, 'row')}. Use --trees to grow more, or --fit-rows for fewer rows."
+            f"{count(n_rows, 'row')}. Use trees= to grow more, or max_fit_rows= for fewer rows."
         )
     model = kind(
         trees if half is None else (trees + 1) // 2,
@@ -284,49 +289,50 @@ def _row_with_gaps(training: TrainingData) -> Any:
     return row
 
 
-def _feature_kinds(
-    found: Mapping[str, Kind], features: Sequence[str], *, categorical: Sequence[str]
-) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = {}
-    for name in features:
-        kind = Kind.CATEGORY if name in categorical else found[name]
-        if kind == Kind.DATE:
-            raise ValueError(
-                f"column {quote_names([name])} holds dates; a feature must hold numbers or "
-                "categories. Learn from its year, month and day with --date, leave it out with "
-                "--drop, or make every date a category with --categorical."
-            )
-        if kind == Kind.OTHER:
-            raise ValueError(
-                f"column {quote_names([name])} holds lists or other structures; a feature must "
-                "hold single values. Leave it out with --drop."
-            )
-        kinds[name] = kind
-    return kinds
+def _without_structures(kinds: Mapping[str, Kind], console: Listener) -> dict[str, Kind]:
+    """Leave out columns whose cells are lists or other structures, or dates without a name."""
+    wrong = [name for name, kind in kinds.items() if kind in (Kind.DATE, Kind.OTHER)]
+    if wrong:
+        console.note(
+            f"{quote_names(wrong, most=3)} {'holds' if len(wrong) == 1 else 'hold'} lists or other "
+            f"structures and {'is' if len(wrong) == 1 else 'are'} left out."
+        )
+    return {name: kind for name, kind in kinds.items() if name not in wrong}
 
 
-def _check_finite(frame: Any) -> None:
-    """Refuse what float32, in which trees compare, does not hold."""
+def _find_unusable(frame: Any, *, console: Listener) -> list[str]:
+    """Return columns with what float32, in which trees compare, does not hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    found = []
     for name, column in zip(frame.column_names, frame.columns, strict=True):
         if not pa.types.is_floating(column.type):
             continue
         largest = pc.max(pc.abs(column)).as_py()
         if largest is not None and largest > _FLOAT32_MAX:
-            raise ValueError(
-                f"column {quote_names([name])} must hold finite numbers; got infinity or a number "
-                "beyond 3.4e38. Leave such cells empty, or leave out the column with --drop."
+            found.append(name)
+            console.note(
+                f"column {quote_names([name])} has infinity or a number beyond 3.4e38, and is left "
+                "out. Leave such cells empty to learn from it."
             )
+    return found
 
 
 def _find_identifiers(
-    frame: Any, kinds: Mapping[str, Kind], *, settings: TableSettings, console: Console
+    frame: Any,
+    kinds: Mapping[str, Kind],
+    *,
+    table: TypedTable,
+    settings: TableSettings,
+    console: Listener,
 ) -> list[str]:
     """Return the columns that only name the rows, and say so; name those that may."""
-    kept = {*settings.keep, *(part for name in settings.date for part in date_parts(name))}
-    found = {name: _identity(frame[name], kind) for name, kind in kinds.items() if name not in kept}
+    found = {
+        name: _identity(frame[name], kind)
+        for name, kind in kinds.items()
+        if name not in settings.keep and table.date_of(name) is None
+    }
     names = [name for name, (_, sure) in found.items() if sure]
     # With no other column there would be nothing to learn from.
     names = names if len(names) < len(kinds) else []
@@ -335,13 +341,12 @@ def _find_identifiers(
             continue
         if name in names:
             console.note(
-                f"column {quote_names([name])} {what}, and is left out. Use --keep to learn from "
-                "it."
+                f"column {quote_names([name])} {what}, and is left out. Use keep= to learn from it."
             )
             continue
         console.note(
             f"column {quote_names([name])} {what}: trees can learn single rows from it, which "
-            "says nothing about new rows. Leave it out with --drop if it only names the rows."
+            "says nothing about new rows. Leave it out with exclude= if it only names the rows."
         )
     return names
 
@@ -373,18 +378,18 @@ def _identity(column: Any, kind: Kind) -> tuple[str | None, bool]:
 
 def _named(settings: TableSettings) -> list[tuple[str, str]]:
     return [
-        ("--target", str(settings.target)),
-        *(("--drop", name) for name in settings.drop),
-        *(("--categorical", name) for name in settings.categorical),
-        *(("--keep", name) for name in settings.keep),
+        ("target", str(settings.target)),
+        *(("exclude", name) for name in settings.exclude),
+        *(("categorical", name) for name in settings.categorical),
+        *(("keep", name) for name in settings.keep),
     ]
 
 
-def _say_which_rows(target: Target, n_rows: int, *, n_sampled: int, console: Console) -> None:
+def _say_which_rows(target: Target, n_rows: int, *, n_sampled: int, console: Listener) -> None:
     if n_sampled < n_rows:
         console.note(
             f"learning from {count(n_sampled, 'row')} drawn at random from {n_rows:,}. "
-            "Use --fit-rows to change that."
+            "Use max_fit_rows= to change that."
         )
     unknown = n_sampled - int(target.known.sum())
     if unknown:

@@ -6,18 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from localmdi._text import count
-from localmdi.cli.tables.kinds import KindGuess, convert_columns
-from localmdi.cli.tables.row_selection import Reservoir, no_rows
-from localmdi.cli.tables.training import read_target
+from localmdi.tables.columns import convert_columns
+from localmdi.tables.row_selection import Reservoir, no_rows
+from localmdi.tables.training import read_target
 
 if TYPE_CHECKING:
     from localmdi.adapters import AdaptedModel
-    from localmdi.cli.commands.options import TableSettings
-    from localmdi.cli.console import Console
-    from localmdi.cli.tables.model_columns import ModelColumns
-    from localmdi.cli.tables.open import TableFile
     from localmdi.forest import Forest
-
+    from localmdi.tables.columns import TypedTable
+    from localmdi.tables.model_columns import ModelColumns
+    from localmdi.tables.settings import Listener, TableSettings
 
 _BATCH_ROWS = 1 << 16
 
@@ -32,11 +30,11 @@ def needs_table(forest: Forest, target: str | None, *, plain: bool = False) -> b
 
 def measure_on_table(
     adapted: AdaptedModel,
-    table: TableFile,
+    table: TypedTable,
     *,
     columns: ModelColumns,
     settings: TableSettings,
-    console: Console,
+    console: Listener,
 ) -> AdaptedModel:
     """Return a model whose nodes say what the rows of a table say about its target.
 
@@ -44,8 +42,8 @@ def measure_on_table(
     ----------
     adapted : AdaptedModel
         The model.
-    table : TableFile
-        Rows with a target. Of more than ``--fit-rows`` a sample is drawn.
+    table : TypedTable
+        Rows with a target. Of more than `max_fit_rows` a sample is drawn.
     columns : ModelColumns
         The columns that the model gets.
     settings, console
@@ -56,21 +54,18 @@ def measure_on_table(
     if settings.target is None:
         raise ValueError(
             "the model does not store how uncertain the target is at its nodes. Name the target "
-            "with --target: the rows of the table then tell."
+            "with target=: the rows of the table then tell."
         )
     names, target_name = list(columns.names), settings.target
     reservoir: Reservoir[Any] = Reservoir(
-        settings.fit_rows, seed=settings.seed, concat=pa.concat_tables
+        settings.max_fit_rows, seed=settings.seed, concat=pa.concat_tables
     )
-    guess = KindGuess()
     for batch in table.batches([*names, target_name], _BATCH_ROWS):
-        if table.kinds is None:
-            guess.see(batch[target_name])
         reservoir.add(batch, batch.num_rows)
     if reservoir.n_seen == 0:
         raise no_rows(table)
     sample, _ = reservoir.result()
-    kind = guess.kind if table.kinds is None else table.kinds[target_name]
+    kind = table.kinds[target_name]
     target = read_target(sample[target_name], kind, name=target_name, task=settings.task)
     known = sample.select(names).filter(pa.array(target.known))
     X = columns.read(convert_columns(known, columns.kinds))

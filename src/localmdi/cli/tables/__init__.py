@@ -1,1 +1,0 @@
-"""Tables in files: opened, read in batches, and turned into training data or a model's rows."""

@@ -1,0 +1,1 @@
+"""Files, and the processes that read them."""
