@@ -14,7 +14,6 @@
 #include "forest/binary_records.hpp"
 #include "forest/random_forest.hpp"
 #include "localmdi/explain/local_mdi.hpp"
-#include "localmdi/explain/once.hpp"
 #include "localmdi/explain/paths.hpp"
 #include "localmdi/forest/pack_drops.hpp"
 #include "localmdi/forest/validate.hpp"
@@ -95,20 +94,11 @@ LOCALMDI_MEASURED measured_pack(const Table& table) {
 
 LOCALMDI_MEASURED measured_records(const TreeRecords& records) {
     Interrupt interrupt;
-    PackedForest<float> packed;
-    if (!pack_drops(records, 1, interrupt, packed)) std::abort();
+    if (!pack_drops(records, 1, interrupt)) std::abort();
 }
 
-// Part by part, each as small as it may be.
-LOCALMDI_MEASURED measured_once(const TreeRecords& records, const Rows<float>& rows, Results& out) {
-    Interrupt interrupt;
-    if (!local_mdi_once(records, rows, out.values.data(), out.residual.data(), Run{}, interrupt, 0))
-        std::abort();
-}
-
-template <class Use>
-void with_records(std::size_t n_trees, Use use) {
-    const Table table = make_table({n_trees, 300, 0});
+void pack_records() {
+    const Table table = make_table({40, 300, 0});
     std::vector<std::vector<Record>> records;
     for (std::size_t t = 0; t < table.tree_weight.size(); ++t) {
         auto& nodes = records.emplace_back();
@@ -125,19 +115,7 @@ void with_records(std::size_t n_trees, Use use) {
     std::vector<BinaryTree> trees;
     for (const auto& nodes : records) trees.push_back(tree_of(nodes));
     const std::vector<double> weight(trees.size(), 1.0);
-    use(TreeRecords{trees, weight, table.n_features});
-}
-
-void explain_once() {
-    constexpr std::size_t n = 1000, p = 16;
-    Random random(5);
-    const auto x = random_rows<float>(random, n * p);
-    Results out;
-    out.values.resize(n * p);
-    out.residual.resize(n);
-    with_records(100, [&](const TreeRecords& records) {
-        measured_once(records, Rows<float>{n, p, x}, out);
-    });
+    measured_records({trees, weight, table.n_features});
 }
 
 // Growing
@@ -195,7 +173,7 @@ void search_lattice() {
 
 // Trees of about n_splits splits: 60 rows go alone (table kernel), above 65,536 nodes the level
 // kernel. `sorted` is the smallest for which it pays to sort the rows, `wide` has few rows for
-// lists. Numbers of 17 levels are grown on as ranks, those of 100,000 as they are.
+// lists.
 const std::vector<std::pair<std::string, std::function<void()>>> kWorkloads{
     {"tile", [] { explain({40, 300, 1000}); }},
     {"row", [] { explain({40, 300, 60}); }},
@@ -207,8 +185,7 @@ const std::vector<std::pair<std::string, std::function<void()>>> kWorkloads{
     {"sorted", [] { explain({64, 600, 16384}); }},
     {"wide", [] { explain({40, 60, 600, false, 1000}); }},
     {"pack", [] { measured_pack(make_table({40, 300, 0, true})); }},
-    {"records", [] { with_records(40, measured_records); }},
-    {"once", explain_once},
+    {"records", pack_records},
     {"grow", [] { grow_trees(600, 17, 1); }},
     {"grow_numbers", [] { grow_trees(3000, 100000, 1); }},
     {"grow_best", [] { grow_trees(600, 17, 8); }},

@@ -16,17 +16,11 @@ using namespace nb::literals;
 
 namespace localmdi::bindings {
 
-using explain::add_end_sums;
-using explain::add_weighted_mdi;
 using explain::all_finite;
-using explain::find_ends;
-using explain::local_mdi;
 using explain::NodeSums;
 using explain::Rows;
 using explain::RowTargets;
 using explain::Run;
-using explain::saabas;
-using explain::sparse_local_mdi;
 using explain::SparseImportance;
 using explain::TreeWeights;
 using forest::ForestView;

@@ -49,14 +49,8 @@ public:
     Writer(Vector<std::int32_t> feature, Vector<std::uint8_t> split_kind, Vector<double> threshold,
            Vector<std::int64_t> child_offset, Vector<std::int64_t> child,
            Vector<std::int32_t> missing_child, Vector<double> weight, Vector<double> impurity)
-        : feature_(feature),
-          split_kind_(split_kind),
-          threshold_(threshold),
-          child_offset_(child_offset),
-          child_(child),
-          missing_child_(missing_child),
-          weight_(weight),
-          impurity_(impurity),
+        : owners_(nb::make_tuple(feature, split_kind, threshold, child_offset, child, missing_child,
+                                 weight, impurity)),
           writer_({as_span(feature), as_span(split_kind), as_span(threshold), as_span(child_offset),
                    as_span(child), as_span(missing_child), as_span(weight), as_span(impurity)}) {}
 
@@ -83,12 +77,7 @@ public:
     std::size_t n_nodes() const { return writer_.n_nodes(); }
 
 private:
-    Vector<std::int32_t> feature_;
-    Vector<std::uint8_t> split_kind_;
-    Vector<double> threshold_;
-    Vector<std::int64_t> child_offset_, child_;
-    Vector<std::int32_t> missing_child_;
-    Vector<double> weight_, impurity_;
+    nb::object owners_;
     forest::NodeWriter writer_;
 };
 

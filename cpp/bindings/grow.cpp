@@ -25,23 +25,14 @@ using Flags = Vector<const std::uint8_t>;
 
 // Each of these holds the arrays, so that they outlive every view.
 struct RowsArg {
-    Matrix<const float> columns;
-    Flags categorical, missing;
-    Vector<const double> weight;
+    nb::object owners;
     grow::TrainingRows view;
 
-    RowsArg(Matrix<const float> columns_, Flags categorical_, Flags missing_,
-            Vector<const double> weight_)
-        : columns(std::move(columns_)),
-          categorical(std::move(categorical_)),
-          missing(std::move(missing_)),
-          weight(std::move(weight_)),
-          view{columns.shape(1),
-               columns.shape(0),
-               {columns.data(), columns.size()},
-               {categorical.data(), categorical.size()},
-               {missing.data(), missing.size()},
-               {weight.data(), weight.size()}} {
+    RowsArg(Matrix<const float> columns, Flags categorical, Flags missing,
+            Vector<const double> weight)
+        : owners(nb::make_tuple(columns, categorical, missing, weight)),
+          view{columns.shape(1),     columns.shape(0), {columns.data(), columns.size()},
+               as_span(categorical), as_span(missing), as_span(weight)} {
         require(view.n_rows > 0 && view.n_rows < (std::size_t{1} << 32) - 1,
                 "there must be 1 to 2**32 - 2 rows");
         require(categorical.size() == view.n_features && missing.size() == view.n_features,
@@ -49,7 +40,7 @@ struct RowsArg {
         require(weight.size() == view.n_rows, "weight must have one entry per row");
         // Codes index tables, and float32 holds no larger one exactly.
         for (std::size_t f = 0; f < view.n_features; ++f)
-            require(!categorical.data()[f] || valid_codes({view.column(f), view.n_rows}),
+            require(!view.categorical[f] || valid_codes({view.column(f), view.n_rows}),
                     "categories must be whole numbers from 0 to 2**24");
     }
 
@@ -62,12 +53,14 @@ struct RowsArg {
 };
 
 struct TargetArg {
-    std::optional<Vector<const std::uint32_t>> label;
-    std::optional<Matrix<const double>> response;
+    nb::object owner;
+    std::size_t n_rows;
     grow::Target view;
 
-    TargetArg(Vector<const std::uint32_t> labels, std::size_t n_classes, Criterion criterion)
-        : label(std::move(labels)), view{criterion, n_classes, {label->data(), label->size()}, {}} {
+    TargetArg(Vector<const std::uint32_t> label, std::size_t n_classes, Criterion criterion)
+        : owner(nb::cast(label)),
+          n_rows(label.size()),
+          view{criterion, n_classes, as_span(label), {}} {
         require(criterion != Criterion::variance, "the criterion must be one for classes");
         require(n_classes > 0, "there must be a class");
         require(std::all_of(view.label.begin(), view.label.end(),
@@ -75,35 +68,30 @@ struct TargetArg {
                 "labels must lie below n_classes");
     }
 
-    explicit TargetArg(Matrix<const double> values)
-        : response(std::move(values)),
-          view{Criterion::variance, response->shape(1), {}, {response->data(), response->size()}} {
+    explicit TargetArg(Matrix<const double> response)
+        : owner(nb::cast(response)),
+          n_rows(response.shape(0)),
+          view{Criterion::variance, response.shape(1), {}, {response.data(), response.size()}} {
         require(view.n_values > 0, "there must be an output");
     }
-
-    std::size_t n_rows() const { return label ? label->size() : response->shape(0); }
 };
 
 using Sums = std::optional<Matrix<double>>;
 
 struct SumsArg {
-    Matrix<double> values;
-    Sums chunk_squares, out_of_bag;
-    Vector<double> residual, root;
-    Matrix<double> feature;
-    std::optional<Vector<double>> held_out;  // honest values only
+    nb::object owners;
+    std::size_t n, p;
+    std::size_t n_predicted = 0;  // columns of out_of_bag
+    grow::GrowSums view;
 
-    SumsArg(Matrix<double> values_, Vector<double> residual_, Matrix<double> feature_,
-            Vector<double> root_, Sums chunk_squares_, Sums out_of_bag_,
-            std::optional<Vector<double>> held_out_)
-        : values(std::move(values_)),
-          chunk_squares(std::move(chunk_squares_)),
-          out_of_bag(std::move(out_of_bag_)),
-          residual(std::move(residual_)),
-          root(std::move(root_)),
-          feature(std::move(feature_)),
-          held_out(std::move(held_out_)) {
-        const std::size_t n = values.shape(0), p = values.shape(1);
+    // held_out: honest values only.
+    SumsArg(Matrix<double> values, Vector<double> residual, Matrix<double> feature,
+            Vector<double> root, Sums chunk_squares, Sums out_of_bag,
+            std::optional<Vector<double>> held_out)
+        : owners(
+              nb::make_tuple(values, residual, feature, root, chunk_squares, out_of_bag, held_out)),
+          n(values.shape(0)),
+          p(values.shape(1)) {
         require(residual.size() == n && feature.shape(0) == 3 && feature.shape(1) == p &&
                     root.size() == 2,
                 "residual, feature and root must fit values");
@@ -111,37 +99,30 @@ struct SumsArg {
                 "chunk_squares must have the shape of values");
         require(!out_of_bag || out_of_bag->shape(0) == n, "out_of_bag must have one line per row");
         require(!held_out || held_out->size() == n, "held_out must have one entry per row");
-    }
-
-    grow::GrowSums view() const {
+        if (out_of_bag) n_predicted = out_of_bag->shape(1);
+        const auto data = [](const auto& array) { return array ? array->data() : nullptr; };
         double* const f = feature.data();
-        const std::size_t p = feature.shape(1);
-        return {values.data(),
-                chunk_squares ? chunk_squares->data() : nullptr,
-                residual.data(),
-                f,
-                f + p,
-                f + 2 * p,
-                root.data(),
-                out_of_bag ? out_of_bag->data() : nullptr,
-                held_out ? held_out->data() : nullptr};
+        view = {values.data(), data(chunk_squares), residual.data(), f, f + p, f + 2 * p,
+                root.data(),   data(out_of_bag),    data(held_out)};
     }
 };
 
 void grow_into(const RowsArg& rows, const TargetArg& target, const GrowRules& rules,
                std::pair<std::size_t, std::size_t> range, const SumsArg& sums, GrownTrees* trees,
                std::size_t n_threads) {
-    require(target.n_rows() == rows.view.n_rows && sums.values.shape(0) == rows.view.n_rows &&
-                sums.values.shape(1) == rows.view.n_features,
+    require(target.n_rows == rows.view.n_rows && sums.n == rows.view.n_rows &&
+                sums.p == rows.view.n_features,
             "target and sums must fit the rows");
-    require(!sums.out_of_bag || sums.out_of_bag->shape(1) == target.view.n_values + 1,
+    require(!sums.view.out_of_bag || sums.n_predicted == target.view.n_values + 1,
             "out_of_bag must have a column per value and one more");
-    require(!rules.balance_draws || target.label, "balance_draws must not be set without classes");
-    require(rules.honest == sums.held_out.has_value() && (!rules.honest || rules.n_draws == 0),
-            "honest values need held_out, and no bootstrap");
+    require(!rules.balance_draws || target.view.criterion != Criterion::variance,
+            "balance_draws must not be set without classes");
+    require(
+        rules.honest == (sums.view.held_out != nullptr) && (!rules.honest || rules.n_draws == 0),
+        "honest values need held_out, and no bootstrap");
     require(!trees || trees->n_values == target.view.n_values, "trees must fit the target");
     run_kernel([&](Interrupt& interrupt) {
-        grow::grow(rows.view, target.view, rules, {range.first, range.second}, sums.view(), trees,
+        grow::grow(rows.view, target.view, rules, {range.first, range.second}, sums.view, trees,
                    n_threads, interrupt);
     });
 }

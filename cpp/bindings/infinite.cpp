@@ -1,9 +1,10 @@
-#include "localmdi/infinite/bit_rows.hpp"
-#include "localmdi/infinite/lattice_gain.hpp"
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "localmdi/infinite/lattice.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
-#include "localmdi/infinite/sampled_cuts.hpp"
-#include "localmdi/infinite/sampled_pairs.hpp"
 #include "localmdi/infinite/sampled_paths.hpp"
 #include "localmdi/infinite/shared_partition.hpp"
 #include "module.hpp"
@@ -21,6 +22,8 @@ using support::Criterion;
 using support::parallel_for;
 
 namespace {
+
+using Numbers = std::optional<Matrix<const double>>;
 
 Measure measure_of(bool gain) { return gain ? Measure::gain : Measure::drop; }
 
@@ -56,39 +59,30 @@ struct SampleArrays {
             require(code >= 0, "codes must not be negative");
     }
 
-    void require_row(std::size_t row) const {
-        require(row < sample.n_rows(), "the row must be in the sample");
-    }
-    void require_rows(const Matrix<const std::int32_t>& x, const Matrix<double>& values) const {
-        require(x.shape(1) == sample.n_features && values.shape(0) == x.shape(0) &&
-                    values.shape(1) == x.shape(1),
-                "rows and values must fit the sample");
-    }
-};
-
-// A sample with numeric features beside its categories.
-struct MixedArrays {
-    nb::object owners;
-    const SampleArrays* categories;
-    infinite::Numbers numbers;
-
-    MixedArrays(nb::object sample, Matrix<const double> values, Vector<const std::int32_t> column)
-        : owners(nb::make_tuple(sample, values, column)),
-          categories(nb::cast<const SampleArrays*>(sample)),
-          numbers{values.shape(1), {values.data(), values.size()}, as_span(column)} {
-        require(values.shape(0) == categories->sample.n_rows() && values.shape(1) > 0 &&
-                    column.size() == categories->sample.n_features,
+    // The same with numeric features, which row sets and sampled paths look at.
+    SampleArrays(const SampleArrays& categories, Matrix<const double> values,
+                 Vector<const std::int32_t> column)
+        : owners(nb::make_tuple(categories.owners, values, column)), sample(categories.sample) {
+        sample.numbers = {values.shape(1), {values.data(), values.size()}, as_span(column)};
+        require(values.shape(0) == sample.n_rows() && values.shape(1) > 0 &&
+                    column.size() == sample.n_features,
                 "numbers must fit the sample");
-        for (const std::int32_t c : numbers.column)
-            require(-1 <= c && c < static_cast<std::int32_t>(numbers.n_columns),
+        for (const std::int32_t c : sample.numbers.column)
+            require(-1 <= c && c < static_cast<std::int32_t>(values.shape(1)),
                     "columns of numbers must exist");
     }
 
-    void require_rows(const Matrix<const std::int32_t>& x,
-                      const Matrix<const double>& x_numbers) const {
-        require(x.shape(1) == categories->sample.n_features && x_numbers.shape(0) == x.shape(0) &&
-                    x_numbers.shape(1) == numbers.n_columns,
-                "rows must fit the sample");
+    void require_row(std::size_t row) const {
+        require(row < sample.n_rows(), "the row must be in the sample");
+    }
+    // Rows to explain, and their numbers where the sample has any.
+    infinite::PathRows rows(const Matrix<const std::int32_t>& x, const Numbers& numbers) const {
+        const std::size_t q = sample.numbers.n_columns;
+        require(x.shape(1) == sample.n_features, "rows must fit the sample");
+        require(numbers ? numbers->shape(0) == x.shape(0) && numbers->shape(1) == q : q == 0,
+                "numbers must fit the rows and the sample");
+        if (!numbers) return {{x.data(), x.size()}, {}};
+        return {{x.data(), x.size()}, {numbers->data(), numbers->size()}};
     }
 };
 
@@ -148,22 +142,23 @@ void few_rows(const SampleArrays& self, Vector<const std::int64_t> rows, Matrix<
     });
 }
 
-void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules rules,
-              double budget, Matrix<double> values, Matrix<double> ends, Matrix<double> profile,
-              std::size_t n_threads) {
-    self.require_rows(x, values);
-    require(ends.shape(0) == x.shape(0) && ends.shape(1) == 3, "ends must fit the rows");
-    const std::size_t p = self.sample.n_features;
-    const bool profiled = profile.shape(1) != 0;
-    require(!profiled || (profile.shape(0) == x.shape(0) && profile.shape(1) == p * p),
-            "a profile must fit the rows");
+void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, const Numbers& numbers,
+              PathRules rules, double budget, Matrix<double> values, Matrix<double> ends,
+              const std::optional<Matrix<double>>& profile, std::size_t n_threads) {
+    const infinite::PathRows given = self.rows(x, numbers);
+    const std::size_t n = x.shape(0), p = x.shape(1), q = self.sample.numbers.n_columns;
+    require(values.shape(0) == n && values.shape(1) == p, "values must fit the rows");
+    require(ends.shape(0) == n && ends.shape(1) == 3, "ends must fit the rows");
+    require(!profile || (profile->shape(0) == n && profile->shape(1) == p * p && q == 0),
+            "a profile must fit the rows, and have no numbers");
     run_kernel([&](Interrupt& interrupt) {
         const infinite::BitRows rows(self.sample);
-        parallel_for(x.shape(0), n_threads, interrupt, [&] {
+        parallel_for(n, n_threads, interrupt, [&] {
             return [&](std::size_t k) {
                 const infinite::RowSetAnswer answer = infinite::forward_row_sets(
-                    self.sample, rows, {{x.data() + k * p, p}, rules, budget},
-                    values.data() + k * p, profiled ? profile.data() + k * p * p : nullptr,
+                    self.sample, rows,
+                    {given.codes.subspan(k * p, p), rules, budget, given.numbers.subspan(k * q, q)},
+                    values.data() + k * p, profile ? profile->data() + k * p * p : nullptr,
                     interrupt);
                 double* const end = ends.data() + 3 * k;
                 end[0] = answer.residual;
@@ -174,68 +169,20 @@ void row_sets(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules 
     });
 }
 
-void mixed_sets(const MixedArrays& self, Matrix<const std::int32_t> x,
-                Matrix<const double> x_numbers, PathRules rules, double budget,
-                Matrix<double> values, Matrix<double> ends, std::size_t n_threads) {
-    self.require_rows(x, x_numbers);
-    self.categories->require_rows(x, values);
-    require(ends.shape(0) == x.shape(0) && ends.shape(1) == 3, "ends must fit the rows");
-    const infinite::Sample& sample = self.categories->sample;
-    const std::size_t p = sample.n_features;
-    const std::size_t q = self.numbers.n_columns;
-    run_kernel([&](Interrupt& interrupt) {
-        const infinite::BitRows rows(sample);
-        parallel_for(x.shape(0), n_threads, interrupt, [&] {
-            return [&](std::size_t k) {
-                const infinite::RowSetAnswer answer =
-                    infinite::forward_row_sets(sample, rows,
-                                               {{x.data() + k * p, p},
-                                                rules,
-                                                budget,
-                                                &self.numbers,
-                                                {x_numbers.data() + k * q, q}},
-                                               values.data() + k * p, nullptr, interrupt);
-                double* const end = ends.data() + 3 * k;
-                end[0] = answer.residual;
-                end[1] = answer.support;
-                end[2] = answer.complete;
-            };
-        });
-    });
-}
-
 // sums: the values of all rows, and below them their squares.
-void mixed_paths(const MixedArrays& self, Matrix<const std::int32_t> x,
-                 Matrix<const double> x_numbers, PathRules rules, Vector<const std::uint64_t> range,
-                 Matrix<double> sums, Matrix<double> ends, std::size_t n_threads) {
+void paths(const SampleArrays& self, Matrix<const std::int32_t> x, const Numbers& numbers,
+           PathRules rules, Vector<const std::uint64_t> range, Matrix<double> sums,
+           Matrix<double> ends, std::size_t n_threads) {
+    const infinite::PathRows rows = self.rows(x, numbers);
     const std::size_t n = x.shape(0);
-    self.require_rows(x, x_numbers);
     require(sums.shape(0) == 2 * n && sums.shape(1) == x.shape(1), "sums must fit the rows");
     require(range.size() == 3, "range must be a seed, the first pair and a count");
     require(ends.shape(0) == 2 && ends.shape(1) == n, "ends must fit the rows");
     const std::uint64_t* const r = range.data();
     run_kernel([&](Interrupt& interrupt) {
-        infinite::sample_cuts(self.categories->sample, self.numbers,
-                              {{x.data(), x.size()}, {x_numbers.data(), x_numbers.size()}},
-                              {r[0], r[1], r[2], rules},
-                              {sums.data(), sums.data() + x.size(), ends.data(), ends.data() + n},
-                              n_threads, interrupt);
-    });
-}
-
-void paths(const SampleArrays& self, Matrix<const std::int32_t> x, PathRules rules,
-           Vector<const std::uint64_t> range, Matrix<double> values, Matrix<double> squares,
-           Matrix<double> ends, std::size_t n_threads) {
-    self.require_rows(x, values);
-    self.require_rows(x, squares);
-    require(range.size() == 3, "range must be a seed, the first pair and a count");
-    require(ends.shape(0) == 2 && ends.shape(1) == x.shape(0), "ends must fit the rows");
-    const std::uint64_t* const r = range.data();
-    run_kernel([&](Interrupt& interrupt) {
-        infinite::sample_paths(
-            self.sample, {x.data(), x.size()}, {r[0], r[1], r[2], rules},
-            {values.data(), squares.data(), ends.data(), ends.data() + x.shape(0)}, n_threads,
-            interrupt);
+        infinite::sample_paths(self.sample, rows, {r[0], r[1], r[2], rules},
+                               {sums.data(), sums.data() + x.size(), ends.data(), ends.data() + n},
+                               n_threads, interrupt);
     });
 }
 
@@ -265,13 +212,14 @@ void bind_infinite(nb::module_& m) {
                 new (self) PathRules{static_cast<infinite::Unseen>(unseen), measure_of(gain)};
             },
             "unseen"_a, "gain"_a);
-    nb::class_<SampleArrays>(m, "CategoricalSample",
-                             "Distinct rows and what is known of their output.")
+    nb::class_<SampleArrays>(m, "Sample", "Distinct rows and what is known of their output.")
         .def(nb::init<Matrix<const std::int32_t>, Vector<const std::int64_t>,
                       Vector<const std::int32_t>, Vector<const double>, Vector<const std::int32_t>,
                       std::size_t, Criterion>(),
              "codes"_a.noconvert(), "entry_offset"_a.noconvert(), "entry_slot"_a.noconvert(),
              "entry_weight"_a.noconvert(), "label"_a.noconvert(), "n_slots"_a, "criterion"_a)
+        .def(nb::init<const SampleArrays&, Matrix<const double>, Vector<const std::int32_t>>(),
+             "categories"_a, "values"_a.noconvert(), "column"_a.noconvert())
         .def("lattice", &lattice, "row"_a, "all_features"_a, "pairs"_a, "n_threads"_a)
         .def("lattice_gain", &lattice_gain, "row"_a, "all_features"_a, "n_threads"_a)
         .def(
@@ -290,19 +238,13 @@ void bind_infinite(nb::module_& m) {
             },
             "gain"_a, "limit"_a)
         .def("row_dual", &few_rows, "rows"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a)
-        .def("row_sets", &row_sets, "x"_a.noconvert(), "rules"_a, "budget"_a,
-             "values"_a.noconvert(), "ends"_a.noconvert(), "profile"_a.noconvert(), "n_threads"_a)
-        .def("sampled_paths", &paths, "x"_a.noconvert(), "rules"_a, "range"_a.noconvert(),
-             "values"_a.noconvert(), "squares"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
+        .def("row_sets", &row_sets, "x"_a.noconvert(), "numbers"_a.none().noconvert(), "rules"_a,
+             "budget"_a, "values"_a.noconvert(), "ends"_a.noconvert(),
+             "profile"_a.none().noconvert(), "n_threads"_a)
+        .def("sampled_paths", &paths, "x"_a.noconvert(), "numbers"_a.none().noconvert(), "rules"_a,
+             "range"_a.noconvert(), "sums"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
         .def("sampled_pairs", &pairs, "x"_a.noconvert(), "index"_a, "range"_a.noconvert(),
              "values"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);
-    nb::class_<MixedArrays>(m, "MixedSample", "A categorical sample and its numeric features.")
-        .def(nb::init<nb::object, Matrix<const double>, Vector<const std::int32_t>>(), "sample"_a,
-             "values"_a.noconvert(), "column"_a.noconvert())
-        .def("row_sets", &mixed_sets, "x"_a.noconvert(), "x_numbers"_a.noconvert(), "rules"_a,
-             "budget"_a, "values"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a)
-        .def("sampled_paths", &mixed_paths, "x"_a.noconvert(), "x_numbers"_a.noconvert(), "rules"_a,
-             "range"_a.noconvert(), "sums"_a.noconvert(), "ends"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace localmdi::bindings

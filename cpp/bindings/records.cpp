@@ -1,4 +1,4 @@
-// Trees as a model keeps them, for the two functions that read them in place.
+// Trees as a model keeps them, for packing them in place.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "forest.hpp"
-#include "localmdi/explain/once.hpp"
 #include "localmdi/forest/pack_drops.hpp"
 #include "module.hpp"
-#include "rows.hpp"
+#include "support.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,7 +19,6 @@ namespace {
 
 using forest::BinaryTree;
 using forest::PackedForest;
-using forest::TreeRecords;
 
 using Bytes = Vector<const std::uint8_t>;
 using Offsets = Column<std::int64_t>;
@@ -73,32 +71,15 @@ public:
     }
 
     std::optional<PackedForest<float>> pack(std::size_t n_threads) const {
-        std::optional<PackedForest<float>> packed(std::in_place);
+        std::optional<PackedForest<float>> packed;
         run_kernel([&](Interrupt& interrupt) {
-            if (!pack_drops(view(), n_threads, interrupt, *packed)) packed.reset();
+            packed = forest::pack_drops({trees_, as_span(tree_weight_), n_features_}, n_threads,
+                                        interrupt);
         });
         return packed;
     }
 
-    bool local_mdi(const RowArrays<float>& x, Matrix<double> values, Vector<double> residual,
-                   std::size_t n_threads) const {
-        const explain::Rows<float>& rows = x.rows;
-        require(static_cast<std::int64_t>(rows.n_features) == n_features_,
-                "the rows must have the forest's features");
-        require(values.shape(0) == rows.n_rows && values.shape(1) == rows.n_features &&
-                    residual.size() == rows.n_rows,
-                "values and residual must fit the rows");
-        bool is_sound = false;
-        run_kernel([&](Interrupt& interrupt) {
-            is_sound = explain::local_mdi_once(view(), rows, values.data(), residual.data(),
-                                               explain::Run{n_threads}, interrupt);
-        });
-        return is_sound;
-    }
-
 private:
-    TreeRecords view() const { return {trees_, as_span(tree_weight_), n_features_}; }
-
     std::vector<Bytes> records_;
     std::vector<std::optional<Offsets>> columns_;
     Column<double> tree_weight_;
@@ -120,11 +101,7 @@ void bind_records(nb::module_& m) {
              nb::kw_only(), "records"_a, "layout"_a, "columns"_a, "n_features"_a, "tree_weight"_a,
              "missing"_a)
         .def("pack", &Records::pack, "n_threads"_a,
-             "Pack them with their drops of impurity; None if they break a rule of forests.")
-        .def("local_mdi", &Records::local_mdi, "rows"_a, "values"_a.noconvert(),
-             "residual"_a.noconvert(), "n_threads"_a,
-             "Fill in what the packed forest would, without keeping it; False if the trees break "
-             "a rule of forests: the arrays then mean nothing.");
+             "Pack them with their drops of impurity; None if they break a rule of forests.");
 }
 
 }  // namespace localmdi::bindings

@@ -469,19 +469,6 @@ class TreeRecords:
         Pack them with their drops of impurity; None if they break a rule of forests.
         """
 
-    def local_mdi(
-        self,
-        rows: Rows32,
-        values: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
-        ],
-        residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        n_threads: int,
-    ) -> bool:
-        """
-        Fill in what the packed forest would, without keeping it; False if the trees break a rule of forests: the arrays then mean nothing.
-        """
-
 class HonestRules:
     """Criterion, and how many rows an edge needs."""
 
@@ -835,9 +822,10 @@ class PathRules:
 
     def __init__(self, unseen: int, gain: bool) -> None: ...
 
-class CategoricalSample:
+class Sample:
     """Distinct rows and what is known of their output."""
 
+    @overload
     def __init__(
         self,
         codes: Annotated[
@@ -857,6 +845,18 @@ class CategoricalSample:
         ],
         n_slots: int,
         criterion: Criterion,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        categories: Sample,
+        values: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        column: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
     ) -> None: ...
     def lattice(self, row: int, all_features: bool, pairs: bool, n_threads: int) -> tuple: ...
     def lattice_gain(self, row: int, all_features: bool, n_threads: int) -> tuple: ...
@@ -885,6 +885,11 @@ class CategoricalSample:
         x: Annotated[
             NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
+        numbers: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
         rules: PathRules,
         budget: float,
         values: Annotated[
@@ -893,7 +898,8 @@ class CategoricalSample:
         ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         profile: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
-        ],
+        ]
+        | None,
         n_threads: int,
     ) -> None: ...
     def sampled_paths(
@@ -901,16 +907,16 @@ class CategoricalSample:
         x: Annotated[
             NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
+        numbers: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
         rules: PathRules,
         range: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        values: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
-        ],
-        squares: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
-        ],
+        sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
     ) -> None: ...
@@ -929,54 +935,5 @@ class CategoricalSample:
         squares: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
         ],
-        n_threads: int,
-    ) -> None: ...
-
-class MixedSample:
-    """A categorical sample and its numeric features."""
-
-    def __init__(
-        self,
-        sample: object,
-        values: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        column: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
-    def row_sets(
-        self,
-        x: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        x_numbers: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rules: PathRules,
-        budget: float,
-        values: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
-        ],
-        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None: ...
-    def sampled_paths(
-        self,
-        x: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        x_numbers: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rules: PathRules,
-        range: Annotated[
-            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-        ends: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
     ) -> None: ...

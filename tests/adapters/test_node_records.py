@@ -72,7 +72,7 @@ def test_any_order_of_records_and_any_number_of_threads(settings):
 
 @pytest.fixture(scope="module")
 def large():
-    """Digits in trees that take several times what is packed at a time."""
+    """Digits in 300 trees."""
     rows, label = load_digits(return_X_y=True)
     rows = rows.astype(np.float32)
     model = ExtraTreesClassifier(300, max_features=1, random_state=0, n_jobs=2).fit(rows, label)
@@ -123,7 +123,7 @@ def test_one_call_with_every_option_has_the_same_bits(large, options):
             assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
-def test_a_broken_tree_in_a_later_part_leaves_nothing_written(large):
+def test_a_broken_last_tree_leaves_nothing_written(large):
     model, rows, _ = large
     broken = pickle.loads(pickle.dumps(model))
     broken.estimators_[-1].tree_.__getstate__()["nodes"]["impurity"][0] = np.nan

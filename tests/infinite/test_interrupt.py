@@ -24,10 +24,10 @@ def test_keyboard_interrupt(kernel):
         "shared_partition": lambda: sample.kernel.shared_partition(True, table, 2),
         "sampled_paths": lambda: sample.kernel.sampled_paths(
             sample.codes,
+            None,
             path_rules("skip", "gain"),
             np.array([0, 0, 10**7], dtype=np.uint64),
-            table,
-            table.copy(),
+            np.zeros((2 * len(table), table.shape[1])),
             np.zeros((2, len(table))),
             2,
         ),

@@ -21,8 +21,7 @@ void spread_by_tiles(const PackedForest<Value>& forest, const Rows<Value>& rows,
                      const SpreadScale& scale, const SpreadResult& result, const Run& run,
                      Interrupt& interrupt) {
     std::vector<std::size_t> order;
-    if (pays_to_sort(forest.n_trees(), forest.nodes_per_tree(), rows))
-        order = order_by_leaf(forest, rows, run, interrupt);
+    if (pays_to_sort(forest, rows)) order = order_by_leaf(forest, rows, run, interrupt);
     const Rows<Value> walked = order.empty() ? rows : rows.only(order);
     for_each_tile(
         forest, walked, {0, forest.n_trees()}, run, interrupt,
@@ -85,7 +84,7 @@ void local_mdi(const PackedForest<Value>& forest, const Rows<Value>& rows, doubl
         return symmetric_mdi(forest, rows, values, residual, run, interrupt);
     if (is_wide(forest, rows, run)) return wide_mdi(forest, rows, values, residual, run, interrupt);
     const std::size_t p = forest.n_features;
-    if (pays_to_sort(forest.n_trees(), forest.nodes_per_tree(), rows)) {
+    if (pays_to_sort(forest, rows)) {
         // Of so few features a path mostly meets a quarter or more.
         const bool whole =
             p <= 4 * static_cast<std::size_t>(std::bit_width(forest.nodes_per_tree()));

@@ -141,30 +141,28 @@ void finish_left(PackedForest<float>& out, std::span<const unsigned char> has_le
 
 }  // namespace
 
-bool pack_drops(const TreeRecords& records, std::size_t n_threads, support::Interrupt& interrupt,
-                PackedForest<float>& out) {
+std::optional<PackedForest<float>> pack_drops(const TreeRecords& records, std::size_t n_threads,
+                                              support::Interrupt& interrupt) {
     const auto& [trees, tree_weight, n_features] = records;
     if (n_features < 1 || n_features > static_cast<std::int64_t>(kFeatureMask) || trees.empty())
-        return false;
+        return std::nullopt;
+    PackedForest<float> out;
     std::size_t n_splits = 0, n_leaves = 0;
     const auto begin_tree = [&] {
         out.trees.push_back(
             {0, static_cast<std::uint32_t>(n_splits), static_cast<std::uint32_t>(n_leaves)});
     };
-    out.trees.clear();
     for (const BinaryTree& tree : trees) {
-        if (tree.n_nodes % 2 == 0) return false;
+        if (tree.n_nodes % 2 == 0) return std::nullopt;
         begin_tree();
         n_splits += tree.n_nodes / 2;
         n_leaves += tree.n_nodes / 2 + 1;
-        if (n_leaves > kMostPlaces) return false;
+        if (n_leaves > kMostPlaces) return std::nullopt;
     }
     begin_tree();  // the end
     out.n_features = static_cast<std::size_t>(n_features);
     out.tree_weight.assign(tree_weight.begin(), tree_weight.end());
-    out.splits.clear();  // so that none are copied to where there is room for more
     out.splits.resize(n_splits);
-    out.left.clear();
     out.left.resize(n_leaves);
 
     std::atomic<bool> is_sound{true};
@@ -178,10 +176,10 @@ bool pack_drops(const TreeRecords& records, std::size_t n_threads, support::Inte
             has_left[t] = packer.something_left();
         };
     });
-    if (!is_sound) return false;
+    if (!is_sound) return std::nullopt;
     out.max_depth = *std::max_element(depth.begin(), depth.end());
     finish_left(out, has_left);
-    return true;
+    return out;
 }
 
 }  // namespace localmdi::forest

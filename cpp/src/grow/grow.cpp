@@ -67,29 +67,20 @@ struct Growing {
         total = std::max(total, most);
         const Sums criterion(target, whole && total < 0x1p52, total);
         if constexpr (!std::is_same_v<Sums, ResponseSums>)
-            if (is_plain(rows, rules)) return run_plain(criterion, range, n_threads, interrupt);
+            if (is_plain(rows, rules)) {
+                const NumberTable table(rows);
+                return run_growers(range, n_threads, interrupt, [&] {
+                    return PlainGrower(rows, target, rules, criterion, table, interrupt);
+                });
+            }
         const std::size_t n_codes = count_codes(rows);
         run_growers(range, n_threads, interrupt,
                     [&] { return TreeGrower<Sums>(rows, rules, criterion, n_codes, interrupt); });
     }
 
-    void run_plain(const Sums& criterion, TreeRange range, std::size_t n_threads,
-                   Interrupt& interrupt) const {
-        const auto run = [&](const auto& table, const RoughColumns* rough) {
-            const auto make_grower = [&] {
-                return PlainGrower(rows, target, rules, criterion, table, interrupt);
-            };
-            run_growers(range, n_threads, interrupt, make_grower, rough);
-        };
-        const auto distinct = RankTable::distinct(rows);
-        if (!distinct.empty()) return run(RankTable(rows, distinct), nullptr);
-        const NumberTable table(rows);
-        run(table, &table.rough);
-    }
-
     template <class MakeGrower>
     void run_growers(TreeRange range, std::size_t n_threads, Interrupt& interrupt,
-                     MakeGrower make_grower, const RoughColumns* rough = nullptr) const {
+                     MakeGrower make_grower) const {
         Turnstile turnstile;
         std::optional<RowResponses> responses;
         if (rules.honest) responses.emplace(target);
@@ -98,8 +89,7 @@ struct Growing {
         };
         const auto make_honest = [&] {
             std::optional<HonestRows> honest;
-            if (rules.honest)
-                honest.emplace(rows, target, rules, responses->view, rough, interrupt);
+            if (rules.honest) honest.emplace(rows, target, rules, responses->view, interrupt);
             return honest;
         };
         const auto grow_chunk = [&](std::size_t which, auto& grower, GrowChunk& chunk,

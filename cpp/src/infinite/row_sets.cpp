@@ -55,17 +55,17 @@ struct Ways {
 };
 
 // Adds the sets that random cuts of a number leave on x's side.
-void add_cuts(const BitRows& rows, const Set& at, std::size_t j, const RowSetQuestion& question,
-              Ways& ways) {
+void add_cuts(const Numbers& numbers, const BitRows& rows, const Set& at, std::size_t j,
+              std::span<const double> x_numbers, Ways& ways) {
     std::vector<std::pair<double, std::size_t>> bits;
     rows.each_row(at.data(), [&](std::size_t bit, std::uint32_t row) {
-        bits.emplace_back((*question.numbers)(row, j), bit);
+        bits.emplace_back(numbers(row, j), bit);
     });
     std::sort(bits.begin(), bits.end());
     const double range = bits.back().first - bits.front().first;
     if (!(range > 0.0)) return;
     ++ways.n_leading;
-    const double x = question.numbers->of(question.x_numbers, j);
+    const double x = numbers.of(x_numbers, j);
     Set left(at.size(), 0);
     for (std::size_t k = 0; k + 1 < bits.size(); ++k) {
         left[bits[k].second / 64] |= Word{1} << (bits[k].second % 64);
@@ -83,13 +83,13 @@ void add_cuts(const BitRows& rows, const Set& at, std::size_t j, const RowSetQue
     }
 }
 
-Ways ways_from(const BitRows& rows, const Set& at, const std::vector<Word>& matching, std::size_t p,
-               const RowSetQuestion& question) {
+Ways ways_from(const Sample& sample, const BitRows& rows, const Set& at,
+               const std::vector<Word>& matching, const RowSetQuestion& question) {
     Ways ways;
     Set below(at.size());
-    for (std::size_t j = 0; j < p; ++j) {
-        if (question.numbers && question.numbers->is_number(j)) {
-            add_cuts(rows, at, j, question, ways);
+    for (std::size_t j = 0; j < sample.n_features; ++j) {
+        if (sample.numbers.is_number(j)) {
+            add_cuts(sample.numbers, rows, at, j, question.x_numbers, ways);
             continue;
         }
         Word lost = 0;
@@ -193,9 +193,8 @@ RowSetAnswer forward_row_sets(const Sample& sample, const BitRows& rows,
             interrupt.check();
             if ((budget -= cost) < 0.0) return answer;
             const double impurity = amounts.leave(at);
-            const Ways ways = impurity == 0.0
-                                  ? Ways{}
-                                  : ways_from(rows, at, matching, sample.n_features, question);
+            const Ways ways =
+                impurity == 0.0 ? Ways{} : ways_from(sample, rows, at, matching, question);
             budget -= kPerSet * static_cast<double>(ways.feature.size());
             const std::size_t n_ways = ways.n_leading + ways.n_empty;
             if (n_ways == 0) answer.support += reach.supported;

@@ -4,8 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "localmdi/infinite/permutations.hpp"
-#include "localmdi/infinite/shapley_weights.hpp"
+#include "localmdi/infinite/sampled_paths.hpp"
 
 namespace localmdi::infinite {
 namespace {

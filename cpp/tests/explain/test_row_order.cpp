@@ -73,7 +73,7 @@ void sorted_or_not(bool mixed, std::size_t p) {
     Random random(23);
     const auto x = random_rows<Value>(random, n * p);
     const auto pays = [&](std::size_t n_rows) {
-        return pays_to_sort(forest.n_trees(), forest.nodes_per_tree(), Rows<Value>{n_rows, p, x});
+        return pays_to_sort(forest, Rows<Value>{n_rows, p, x});
     };
     CHECK(pays(n) && !pays(piece));
     check_pieces<Value>(forest, x, piece);

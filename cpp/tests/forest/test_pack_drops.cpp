@@ -27,9 +27,7 @@ std::optional<PackedForest<float>> straight(const std::vector<BinaryTree>& trees
                                             const std::vector<double>& weight,
                                             std::size_t n_threads = 1) {
     Interrupt interrupt;
-    PackedForest<float> packed;
-    if (!pack_drops({trees, weight, kFeatures}, n_threads, interrupt, packed)) return std::nullopt;
-    return packed;
+    return pack_drops({trees, weight, kFeatures}, n_threads, interrupt);
 }
 
 // The same through the table; nothing if it refuses them.

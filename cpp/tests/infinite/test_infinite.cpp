@@ -2,13 +2,10 @@
 #include <cmath>
 #include <random>
 
-#include "localmdi/infinite/lattice_gain.hpp"
+#include "localmdi/infinite/lattice.hpp"
 #include "localmdi/infinite/row_dual.hpp"
 #include "localmdi/infinite/row_sets.hpp"
-#include "localmdi/infinite/sampled_cuts.hpp"
-#include "localmdi/infinite/sampled_pairs.hpp"
 #include "localmdi/infinite/sampled_paths.hpp"
-#include "localmdi/infinite/shapley_weights.hpp"
 #include "localmdi/infinite/shared_partition.hpp"
 #include "support/check.hpp"
 
@@ -173,7 +170,7 @@ void sampled_gains_are_those_of_both_orders() {
     const Data data(2, {0, 0, 0, 1, 1, 0, 1, 1}, {0, 1, 1, 0});
     Interrupt interrupt;
     std::vector<double> values(8, 0.0), squares(8, 0.0), residual(4, 0.0), support(4, 0.0);
-    sample_paths(data.sample, data.codes, {7, 0, 10, {Unseen::Skip, Measure::gain}},
+    sample_paths(data.sample, {data.codes, {}}, {7, 0, 10, {Unseen::Skip, Measure::gain}},
                  {values.data(), squares.data(), residual.data(), support.data()}, 2, interrupt);
     for (const double value : values) CHECK(close(value / 10, 0.5));
 }
@@ -184,7 +181,7 @@ void sampled_paths_add_up_and_ignore_threads() {
     std::vector<double> sums[2];
     for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
         std::vector<double> values(12, 0.0), squares(12, 0.0), residual(4, 0.0), support(4, 0.0);
-        sample_paths(data.sample, data.codes, {7, 0, 100, {Unseen::Skip, Measure::drop}},
+        sample_paths(data.sample, {data.codes, {}}, {7, 0, 100, {Unseen::Skip, Measure::drop}},
                      {values.data(), squares.data(), residual.data(), support.data()}, n_threads,
                      interrupt);
         for (std::size_t i = 0; i < 4; ++i) {
@@ -203,26 +200,26 @@ void sampled_paths_add_up_and_ignore_threads() {
 // The number 0.5, 1.5, 4.5 and a category that sets the last row apart, classes 0, 1, 1: see
 // "Numeric features" in docs/theory/algorithms.md.
 void numbers_are_cut_in_proportion_to_their_gaps() {
-    const Data data(2, {0, 0, 1, 0, 2, 1}, {0, 1, 1});
+    Data data(2, {0, 0, 1, 0, 2, 1}, {0, 1, 1});
     const std::vector<double> values{0.5, 1.5, 4.5};
     const std::vector<std::int32_t> column{0, -1};
-    const Numbers numbers{1, values, column};
+    data.sample.numbers = {1, values, column};
     const BitRows rows(data.sample);
     Interrupt interrupt;
     const double root = std::log2(3.0) - 2.0 / 3.0;
     std::vector<double> exact(2, 0.0);
     const RowSetAnswer answer = forward_row_sets(
         data.sample, rows,
-        {data.sample.row(0), {Unseen::Skip, Measure::drop}, 1e9, &numbers, {values.data(), 1}},
-        exact.data(), nullptr, interrupt);
+        {data.sample.row(0), {Unseen::Skip, Measure::drop}, 1e9, {values.data(), 1}}, exact.data(),
+        nullptr, interrupt);
     CHECK(answer.complete && close(answer.residual, 0.0) && close(answer.support, 1.0));
     CHECK(close(exact[0], (root + 1) / 2) && close(exact[1], (root - 1) / 2));
     std::vector<double> sums[2];
     for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
         std::vector<double> found(6, 0.0), squares(6, 0.0), residual(3, 0.0), support(3, 0.0);
-        sample_cuts(
-            data.sample, numbers, {data.codes, values}, {7, 0, 1000, {Unseen::Skip, Measure::drop}},
-            {found.data(), squares.data(), residual.data(), support.data()}, n_threads, interrupt);
+        sample_paths(data.sample, {data.codes, values}, {7, 0, 1000, {Unseen::Skip, Measure::drop}},
+                     {found.data(), squares.data(), residual.data(), support.data()}, n_threads,
+                     interrupt);
         for (std::size_t i = 0; i < 3; ++i)
             CHECK(close((found[2 * i] + found[2 * i + 1]) / 1000, root) && residual[i] == 0.0);
         CHECK(std::abs(found[0] / 1000 - exact[0]) < 0.05);

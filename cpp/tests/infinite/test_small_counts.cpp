@@ -6,9 +6,8 @@
 #include <random>
 #include <set>
 
-#include "localmdi/infinite/byte_counts.hpp"
 #include "localmdi/infinite/lattice.hpp"
-#include "localmdi/infinite/small_sets.hpp"
+#include "localmdi/infinite/small_counts.hpp"
 #include "support/check.hpp"
 
 using namespace localmdi::infinite;

@@ -154,7 +154,7 @@ class Sample:
         return self.output.sums(self.group, len(self.codes), weight=self.weight)
 
     @cached_property
-    def kernel(self) -> _core.CategoricalSample:
+    def kernel(self) -> _core.Sample:
         """The same for the kernels."""
         label, n = self.output.label.astype(np.int32), len(self.codes)
         smallest = np.full(n, self.output.n_classes, dtype=np.int32)
@@ -164,7 +164,7 @@ class Sample:
         keep = (self.sums > 0) | (self.output.numbers is not None)
         row, slot = np.nonzero(keep)
         offset = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
-        return _core.CategoricalSample(
+        return _core.Sample(
             self.codes,
             offset.astype(np.int64),
             slot.astype(np.int32),
@@ -175,7 +175,7 @@ class Sample:
         )
 
     @cached_property
-    def mixed(self) -> _core.MixedSample | None:
+    def mixed(self) -> _core.Sample | None:
         """The same with the numeric features, if there are any."""
         numeric = self.encoder.numeric
         if not numeric:
@@ -183,7 +183,7 @@ class Sample:
         column = np.full(len(self.encoder.names), -1, dtype=np.int32)
         column[list(numeric)] = np.arange(len(numeric))
         numbers = self.given.numbers[self.given.row >= 0]
-        return _core.MixedSample(self.kernel, np.ascontiguousarray(numbers), column)
+        return _core.Sample(self.kernel, np.ascontiguousarray(numbers), column)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -287,9 +287,9 @@ def unseen_rows(
     values, ends = np.zeros((n, p)), np.zeros((n, 3))
     profile = np.zeros((n, p * p) if by_size else (0, 0))
     rules = path_rules(unseen, measure)
-    if sample.mixed is not None and numbers is not None:
-        sample.mixed.row_sets(codes, numbers, rules, budget, values, ends, run.n_threads)
-    else:
-        sample.kernel.row_sets(codes, rules, budget, values, ends, profile, run.n_threads)
+    mixed = None if numbers is None else sample.mixed
+    kernel, numbers = (sample.kernel, None) if mixed is None else (mixed, numbers)
+    by = profile if by_size else None
+    kernel.row_sets(codes, numbers, rules, budget, values, ends, by, run.n_threads)
     run.advance(int(ends[:, 2].sum()))
     return profile.reshape(n, p, p) if by_size else values, ends

@@ -119,22 +119,18 @@ def sampled_rows(
     n_pairs = np.zeros(len(codes), dtype=np.int64)
     active = np.arange(len(codes))
     rules = path_rules(unseen, measure)
+    kernel = sample.kernel if sample.mixed is None else sample.mixed
     done = 0
     while active.size and done < stopping.n_pairs:
         count = min(max(_FIRST_ROUND, done), stopping.n_pairs - done)
-        part, part_squares = sums[active], squares[active]
+        part = np.concatenate([sums[active], squares[active]])
         part_ends = np.ascontiguousarray(ends[:, active])
         job = np.array([seed, done, count], dtype=np.uint64)
         rows = np.ascontiguousarray(codes[active])
-        if sample.mixed is not None and numbers is not None:
-            both = np.concatenate([part, part_squares])
-            measured = np.ascontiguousarray(numbers[active])
-            sample.mixed.sampled_paths(rows, measured, rules, job, both, part_ends, run.n_threads)
-            part, part_squares = np.split(both, 2)
-        else:
-            ends_of = (part_ends, run.n_threads)
-            sample.kernel.sampled_paths(rows, rules, job, part, part_squares, *ends_of)
-        sums[active], squares[active], ends[:, active] = part, part_squares, part_ends
+        measured = None if numbers is None else np.ascontiguousarray(numbers[active])
+        kernel.sampled_paths(rows, measured, rules, job, part, part_ends, run.n_threads)
+        sums[active], squares[active] = np.split(part, 2)
+        ends[:, active] = part_ends
         done += count
         n_pairs[active] = done
         finished = _is_short(sums[active] / done, squares[active] / done, n=done, tol=stopping.tol)

@@ -23,11 +23,12 @@ namespace localmdi::explain {
 // Small trees have all their nodes in a cache, and few rows their results; in trees with many more
 // leaves than there are rows, hardly two rows end together.
 template <class Value>
-bool pays_to_sort(std::size_t n_trees, std::size_t nodes_per_tree, const Rows<Value>& rows) {
+bool pays_to_sort(const PackedForest<Value>& forest, const Rows<Value>& rows) {
     constexpr std::size_t kFewestTrees = 64, kFewestNodes = 1024, kMostNodesPerRow = 16;
     constexpr std::size_t kFewestSums = std::size_t{1} << 18;
-    return n_trees >= std::max(kFewestTrees, rows.n_features) && nodes_per_tree >= kFewestNodes &&
-           rows.n_rows >= nodes_per_tree / kMostNodesPerRow &&
+    const std::size_t nodes_per_tree = forest.nodes_per_tree();
+    return forest.n_trees() >= std::max(kFewestTrees, rows.n_features) &&
+           nodes_per_tree >= kFewestNodes && rows.n_rows >= nodes_per_tree / kMostNodesPerRow &&
            rows.n_rows >= kFewestSums / rows.n_features;
 }
 

@@ -16,6 +16,10 @@
 // How much is enough: with T trees and u = 2⁻⁵³, Σwx² is off by at most (T + 2)·u·Σwx², and
 // (Σwx)²/Σw by at most 3·T·u·Σwx² (because (Σw|x|)² ≤ Σw · Σwx²). If the share r of Σwx² is left,
 // the difference has a relative error of at most (4T + 2)·u / r, its root half of that.
+//
+// The simplest other way, the means in one walk and Σw(x − mean)² in a second one, takes 1.9 times
+// as long on digits (1000 trees, K = 1), 2.0 with K = 8 and 3.0 on 2000 features (the sums of whole
+// rows, 9). One walk and two sums take 1.2 to 1.4 times as long as no standard errors.
 #pragma once
 
 #include <algorithm>

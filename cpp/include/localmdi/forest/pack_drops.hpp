@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "localmdi/forest/binary_tree.hpp"
@@ -15,18 +16,13 @@ struct TreeRecords {
     std::span<const BinaryTree> trees;
     std::span<const double> tree_weight;
     std::int64_t n_features;
-
-    TreeRecords part(std::size_t first, std::size_t n) const {
-        return {trees.subspan(first, n), tree_weight.subspan(first, n), n_features};
-    }
 };
 
 // Packs what pack() gives for the table of these trees and the drops of their impurities, to the
-// last bit, into `out`, whose memory is used again. The contents of the trees are not trusted: they
-// are checked as they are read, by the rules of validate() and those of the statistics. False if
-// one is broken, or if there are too many nodes or features: `out` is then not to be used, and the
-// table says what is wrong (NodeWriter, validate()).
-bool pack_drops(const TreeRecords& records, std::size_t n_threads, support::Interrupt& interrupt,
-                PackedForest<float>& out);
+// last bit. The contents of the trees are not trusted: they are checked as they are read, by the
+// rules of validate() and those of the statistics. Nothing if one is broken, or if there are too
+// many nodes or features: the table says what is wrong (NodeWriter, validate()).
+std::optional<PackedForest<float>> pack_drops(const TreeRecords& records, std::size_t n_threads,
+                                              support::Interrupt& interrupt);
 
 }  // namespace localmdi::forest

@@ -16,15 +16,12 @@
 #include "localmdi/explain/honest.hpp"
 #include "localmdi/forest/routing.hpp"
 #include "localmdi/grow/chunk.hpp"
-#include "localmdi/grow/rough_columns.hpp"
 #include "localmdi/grow/row_draws.hpp"
 #include "localmdi/grow/row_loops.hpp"
 
 namespace localmdi::grow {
 
 using explain::HonestTrees;
-using forest::goes_first;
-using forest::kMissingFirst;
 using forest::Question;
 
 // What the rows answered, as explain/honest.hpp wants it.
@@ -55,11 +52,10 @@ private:
 class HonestRows {
 public:
     HonestRows(const TrainingRows& rows, const Target& target, const GrowRules& rules,
-               const explain::Responses& responses, const RoughColumns* rough, Interrupt& interrupt)
+               const explain::Responses& responses, Interrupt& interrupt)
         : rows_(rows),
           rules_(rules),
           responses_(responses),
-          rough_(rough && rough->has_codes() ? rough : nullptr),
           interrupt_(interrupt),
           halves_(rows.n_rows, rules.seed),
           criterion_(target.criterion),
@@ -68,7 +64,6 @@ public:
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack),
-          codes_(rough_ ? rows.n_rows + kListSlack : 0),
           leaf_(rows.n_rows),
           held_(rows.n_rows, 1.0),
           weighs_one_(each_row_once(rows, rules)) {}
@@ -89,8 +84,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kFew = 64;  // rows whose numbers are read themselves
-
     struct Part {
         std::uint32_t begin = 0, end = 0;
         std::uint32_t size() const { return end - begin; }
@@ -219,45 +212,14 @@ private:
     }
 
     void divide(const GrownNode& node, std::uint32_t at, Part part) {
-        const std::uint32_t middle =
-            part.begin +
-            (rough_ && part.size() > kFew ? order_roughly(node, part) : order_by_side(node, part));
-        add_child(node.first_child, at, {part.begin, middle});
-        add_child(node.first_child + 1, at, {middle, part.end});
-    }
-
-    // Puts the rows of the first child before the others; returns how many they are.
-    std::uint32_t order_by_side(const GrownNode& node, Part part) {
         const Question<float> question{node.threshold, node.missing_child == 0};
         const float* const x = rows_.column(static_cast<std::size_t>(node.feature));
         std::uint32_t* const ids = ids_.data() + part.begin;
         for (std::uint32_t i = 0; i < part.size(); ++i) values_[i] = x[ids[i]];
-        const float* const values = values_.data();
-#ifdef LOCALMDI_AVX2
-        const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-            return forest::first8(question, _mm256_loadu_ps(values + i));
-        };
-        if (avx2_) return order_avx2(first, ids, part.size(), spare_.data());
-#endif
-        return order([&](std::uint32_t i) { return goes_first(question, values[i]); }, ids,
-                     part.size(), spare_.data());
-    }
-
-    std::uint32_t order_roughly(const GrownNode& node, Part part) {
-        const auto feature = static_cast<std::size_t>(node.feature);
-        std::uint32_t* const ids = ids_.data() + part.begin;
-        const std::span<const std::uint32_t> listed{ids, part.size()};
-        std::uint8_t* const codes = codes_.data();
-        rough_->collect_codes(feature, listed, codes);
-        const std::uint8_t cut = rough_->settle(feature, node.threshold, listed, codes);
-#ifdef LOCALMDI_AVX2
-        const auto first = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-            return at_most8(codes + i, cut);
-        };
-        if (avx2_) return order_avx2(first, ids, part.size(), spare_.data());
-#endif
-        return order([=](std::uint32_t i) { return codes[i] <= cut; }, ids, part.size(),
-                     spare_.data());
+        const std::uint32_t middle = part.begin + order_by_side(question, values_.data(), ids,
+                                                                part.size(), spare_.data(), avx2_);
+        add_child(node.first_child, at, {part.begin, middle});
+        add_child(node.first_child + 1, at, {middle, part.end});
     }
 
     // Rows whose category no row of the tree had at this node end here.
@@ -294,7 +256,6 @@ private:
     const TrainingRows& rows_;
     const GrowRules& rules_;
     const explain::Responses& responses_;
-    const RoughColumns* rough_;  // of the rows, or null
     Interrupt& interrupt_;
     HalfDraws halves_;
     Criterion criterion_;
@@ -305,7 +266,6 @@ private:
     std::uint32_t n_held_ = 0;
     std::vector<std::uint32_t> ids_, spare_;
     std::vector<float> values_;
-    std::vector<std::uint8_t> codes_;
     // For each of them, in the order of the ids: where it ended, and its weight.
     std::vector<std::int64_t> leaf_;
     std::vector<double> held_;

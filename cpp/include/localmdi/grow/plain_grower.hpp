@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,11 +46,11 @@ inline bool is_plain(const TrainingRows& rows, const GrowRules& rules) {
            each_row_once(rows, rules);
 }
 
-template <class Sums, class Table>
+template <class Sums>
 class PlainGrower {
 public:
     PlainGrower(const TrainingRows& rows, const Target& target, const GrowRules& rules,
-                const Sums& criterion, const Table& table, Interrupt& interrupt)
+                const Sums& criterion, const NumberTable& table, Interrupt& interrupt)
         : n_all_(static_cast<std::uint32_t>(rows.n_rows)),
           place_size_((target.n_values + kVector - 1) / kVector * kVector),
           label_(target.label.data()),
@@ -64,7 +63,6 @@ public:
           ids_(rows.n_rows + kListSlack),
           spare_(rows.n_rows + kListSlack),
           values_(rows.n_rows + kListSlack),
-          codes_(kHasRough ? rows.n_rows + kListSlack : 0),
           all_counts_(place_size_),
           branch_(rows.n_features) {
         for (const std::uint32_t label : target.label) ++all_counts_[label];
@@ -87,10 +85,7 @@ public:
     }
 
 private:
-    using Value = Table::Value;
-
     static constexpr std::size_t kVector = 4;
-    static constexpr bool kHasRough = std::is_same_v<Table, NumberTable>;
 
     struct Rows {
         std::uint32_t begin, end;  // among the ids
@@ -189,7 +184,7 @@ private:
         while (at.pool.n_active > 0) {
             const std::uint32_t place = random_.below(at.pool.n_active);
             const std::uint32_t feature = pool_[place];
-            const LowHigh<Value> range = load(feature, at.rows());
+            const LowHigh range = load(feature, at.rows());
             if (range.low < range.high) return divide(at, feature, range);
             pool_.retire(place, at.pool);
         }
@@ -197,10 +192,7 @@ private:
         stack_.pop_back();
     }
 
-    LowHigh<Value> load(std::uint32_t feature, Rows rows) {
-        if constexpr (kHasRough)
-            if (table_.rough.serves(rows.size()))
-                return table_.rough.load(feature, ids(rows), codes_.data());
+    LowHigh load(std::uint32_t feature, Rows rows) {
         const auto entries = table_.entries(feature, rows.size());
         const std::uint32_t* const ids = ids_.data() + rows.begin;
 #ifdef LOCALMDI_AVX2
@@ -209,18 +201,9 @@ private:
         return collect(entries, ids, rows.size(), values_.data());
     }
 
-    // `feature` is the one loaded last.
-    std::uint32_t order_ids(Rows rows, std::uint32_t feature, Value cut) {
-        if constexpr (kHasRough)
-            if (table_.rough.serves(rows.size())) {
-                const auto code = table_.rough.settle(feature, cut, ids(rows), codes_.data());
-                return order_by(rows, codes_.data(), code);
-            }
-        return order_by(rows, values_.data(), cut);
-    }
-
-    template <class T>
-    std::uint32_t order_by(Rows rows, const T* values, T cut) {
+    // By the feature loaded last.
+    std::uint32_t order_ids(Rows rows, float cut) {
+        const float* const values = values_.data();
         std::uint32_t* const ids = ids_.data() + rows.begin;
 #ifdef LOCALMDI_AVX2
         const auto at_most = [=](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
@@ -232,15 +215,15 @@ private:
         return order(stays, ids, rows.size(), spare_.data());
     }
 
-    void divide(Node& at, std::uint32_t feature, LowHigh<Value> range) {
+    void divide(Node& at, std::uint32_t feature, LowHigh range) {
         const Rows rows = at.rows();
         TreeWriter& tree = chunk_->tree;
         GrownNode& parent = tree[at.node];
         parent.kind = SplitKind::less_equal;
         parent.feature = static_cast<std::int32_t>(feature);
         parent.first_child = tree.size();
-        const Value cut = table_.cut(feature, range, random_, parent.threshold);
-        const std::uint32_t middle = rows.begin + order_ids(rows, feature, cut);
+        parent.threshold = random_.cut(range.low, range.high);
+        const std::uint32_t middle = rows.begin + order_ids(rows, parent.threshold);
         branch_.enter(feature);
         const double before = branch_.credit(feature);
         const auto child = [&](Rows its_rows) -> Child {
@@ -325,7 +308,7 @@ private:
     const std::uint32_t* label_;
     const GrowRules& rules_;
     const Sums& criterion_;
-    const Table& table_;
+    const NumberTable& table_;
     Interrupt& interrupt_;
 
     HalfDraws halves_;
@@ -334,8 +317,7 @@ private:
     GrowChunk* chunk_ = nullptr;
     std::size_t n_visits_ = 0;
     std::vector<std::uint32_t> ids_, spare_;  // the rows, of which every node owns a part
-    std::vector<Value> values_;               // of the node's rows
-    std::vector<std::uint8_t> codes_;         // likewise, where there are many
+    std::vector<float> values_;               // of the node's rows
     std::vector<std::uint32_t> all_counts_;   // of the classes, among all rows
     std::vector<std::uint32_t> counts_;       // of the classes, place after place
     std::vector<Node> stack_;                 // the nodes that wait

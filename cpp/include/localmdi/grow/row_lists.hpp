@@ -26,7 +26,6 @@
 namespace localmdi::grow {
 
 using forest::goes_first;
-using forest::kMissingFirst;
 using forest::Question;
 using support::has_avx2;
 
@@ -96,7 +95,7 @@ public:
         const std::uint32_t* const ids = ids_.data() + counted.begin;
         loaded_ = feature;
         if (rows_.missing[feature]) return load_with_missing(x, ids, n);
-        const LowHigh<float> range = collect_values(x, ids, n);
+        const LowHigh range = collect_values(x, ids, n);
         return {range.low, range.high, n, 0};
     }
 
@@ -157,7 +156,10 @@ public:
         if (split.kind == SplitKind::multiway) return divide_by_code(split, rows, children);
         const Question<float> question = question_of(split);
         children.assign(2, Child());
-        const std::uint32_t middle = rows.counted.begin + order_by_side(question, rows.counted);
+        const std::uint32_t middle =
+            rows.counted.begin + order_by_side(question, values_.data(),
+                                               ids_.data() + rows.counted.begin,
+                                               rows.counted.size(), spare_.data(), avx2_);
         children[0].rows.counted = {rows.counted.begin, middle};
         children[1].rows.counted = {middle, rows.counted.end};
         const float* const x = rows_.column(split.feature);
@@ -179,25 +181,11 @@ private:
         return {split.threshold, split.missing_child == 0};
     }
 
-    LowHigh<float> collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
+    LowHigh collect_values(const float* x, const std::uint32_t* ids, std::uint32_t n) {
 #ifdef LOCALMDI_AVX2
-        if (avx2_) return collect_avx2(Entries<float>{x, 1}, ids, n, values_.data());
+        if (avx2_) return collect_avx2(Entries{x, 1}, ids, n, values_.data());
 #endif
-        return collect(Entries<float>{x, 1}, ids, n, values_.data());
-    }
-
-    // Puts the rows of the first child before the others; returns how many they are.
-    std::uint32_t order_by_side(const Question<float>& question, Part counted) {
-        std::uint32_t* const ids = ids_.data() + counted.begin;
-        const float* const values = values_.data();
-#ifdef LOCALMDI_AVX2
-        const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-            return forest::first8(question, _mm256_loadu_ps(values + i));
-        };
-        if (avx2_) return order_avx2(first, ids, counted.size(), spare_.data());
-#endif
-        const auto goes = [&](std::uint32_t i) { return goes_first(question, values[i]); };
-        return order(goes, ids, counted.size(), spare_.data());
+        return collect(Entries{x, 1}, ids, n, values_.data());
     }
 
     ValueRange load_with_missing(const float* x, const std::uint32_t* ids, std::uint32_t n) {

@@ -20,28 +20,24 @@
 
 namespace localmdi::grow {
 
-template <class Value>
 struct LowHigh {
-    Value low, high;
+    float low, high;
 };
 
 // Entries of one feature: `step` apart, indexed by row.
-template <class Value>
 struct Entries {
-    const Value* first;
+    const float* first;
     std::size_t step;
 };
 
 // Arrays may be read and written this far past their end.
-inline constexpr std::size_t kListSlack = 32;
+inline constexpr std::size_t kListSlack = 8;
 
 // values[i] = the entry of row ids[i], and the least and the largest; n > 0.
-template <class Value>
-LowHigh<Value> collect(Entries<Value> entries, const std::uint32_t* ids, std::uint32_t n,
-                       Value* values) {
-    Value low = entries.first[ids[0] * entries.step], high = low;
+inline LowHigh collect(Entries entries, const std::uint32_t* ids, std::uint32_t n, float* values) {
+    float low = entries.first[ids[0] * entries.step], high = low;
     for (std::uint32_t i = 0; i < n; ++i) {
-        const Value v = values[i] = entries.first[ids[i] * entries.step];
+        const float v = values[i] = entries.first[ids[i] * entries.step];
         low = v < low ? v : low;
         high = v > high ? v : high;
     }
@@ -73,9 +69,9 @@ std::uint32_t order(Goes goes, std::uint32_t* ids, std::uint32_t n, std::uint32_
 #define LOCALMDI_AVX2_PIECE __attribute__((target("avx2,popcnt"), flatten))
 #endif
 
-__attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float> entries,
-                                                                   const std::uint32_t* ids,
-                                                                   std::uint32_t n, float* values) {
+__attribute__((target("avx2"))) inline LowHigh collect_avx2(Entries entries,
+                                                            const std::uint32_t* ids,
+                                                            std::uint32_t n, float* values) {
     const auto [x, step] = entries;
     if (n < 8) return collect(entries, ids, n, values);
     __m256 low = _mm256_set1_ps(x[ids[0] * step]), high = low;
@@ -99,49 +95,9 @@ __attribute__((target("avx2"))) inline LowHigh<float> collect_avx2(Entries<float
             _mm_cvtss_f32(_mm_max_ss(high4, _mm_movehdup_ps(high4)))};
 }
 
-// The least of the bytes; of their complements, it is the complement of the largest.
-__attribute__((target("avx2"))) inline std::uint8_t least8(__m128i bytes) {
-    const __m128i pairs = _mm_min_epu8(bytes, _mm_srli_epi16(bytes, 8));
-    return static_cast<std::uint8_t>(
-        _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(pairs, _mm_set1_epi16(0xff))), 0));
-}
-
-__attribute__((target("avx2"))) inline LowHigh<std::uint8_t> collect_avx2(
-    Entries<std::uint8_t> entries, const std::uint32_t* ids, std::uint32_t n,
-    std::uint8_t* values) {
-    const auto [x, step] = entries;
-    if (n < 8) return collect(entries, ids, n, values);
-    __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
-    const auto take = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
-        const std::uint32_t* const r = ids + i;
-        __m128i v = _mm_cvtsi32_si128(x[r[0] * step]);
-        v = _mm_insert_epi8(v, x[r[1] * step], 1);
-        v = _mm_insert_epi8(v, x[r[2] * step], 2);
-        v = _mm_insert_epi8(v, x[r[3] * step], 3);
-        v = _mm_insert_epi8(v, x[r[4] * step], 4);
-        v = _mm_insert_epi8(v, x[r[5] * step], 5);
-        v = _mm_insert_epi8(v, x[r[6] * step], 6);
-        v = _mm_insert_epi8(v, x[r[7] * step], 7);
-        v = _mm_unpacklo_epi64(v, v);
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(values + i), v);
-        low = _mm_min_epu8(v, low);
-        high = _mm_max_epu8(v, high);
-    };
-    for (std::uint32_t i = 0; i + 8 <= n; i += 8) take(i);
-    take(n - 8);  // the last eight, some of them for the second time
-    const __m128i ones = _mm_set1_epi8(-1);
-    return {least8(low), static_cast<std::uint8_t>(~least8(_mm_xor_si128(high, ones)))};
-}
-
 // One bit per value: at most the cut.
 __attribute__((target("avx2"))) inline unsigned at_most8(const float* values, float cut) {
     return forest::at_most8(_mm256_loadu_ps(values), cut);
-}
-__attribute__((target("avx2"))) inline unsigned at_most8(const std::uint8_t* values,
-                                                         std::uint8_t cut) {
-    const __m128i v = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
-    const __m128i least = _mm_min_epu8(v, _mm_set1_epi8(static_cast<char>(cut)));
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, least))) & 0xffu;
 }
 
 // For each outcome of eight comparisons: the chosen lanes, then the others, both in order.
@@ -261,5 +217,19 @@ __attribute__((target("avx2"))) inline void add_rows_avx2(double* to,
 }
 
 #endif
+
+// Puts the ids whose values go first before the others, all in order; returns how many they are.
+inline std::uint32_t order_by_side(const forest::Question<float>& question, const float* values,
+                                   std::uint32_t* ids, std::uint32_t n, std::uint32_t* others,
+                                   [[maybe_unused]] bool avx2) {
+#ifdef LOCALMDI_AVX2
+    const auto first = [&](std::uint32_t i) __attribute__((target("avx2"), always_inline)) {
+        return forest::first8(question, _mm256_loadu_ps(values + i));
+    };
+    if (avx2) return order_avx2(first, ids, n, others);
+#endif
+    const auto goes = [&](std::uint32_t i) { return forest::goes_first(question, values[i]); };
+    return order(goes, ids, n, others);
+}
 
 }  // namespace localmdi::grow

@@ -24,11 +24,8 @@
 #include <vector>
 
 #include "localmdi/infinite/sample.hpp"
-#include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
-
-using support::Interrupt;
 
 // Sums over the subsets of p features, by size s in 0 .. p.
 struct LatticeSums {
@@ -62,9 +59,40 @@ LatticeAnswer solve_lattice(const Sample& sample, const Impurity& impurity,
 
 // Number of additions of solve_lattice, from above: a set of t high features starts a block only if
 // some row with another output shares them with x, and a row that shares k of them lies in C(k, t)
-// such sets. For the gain (lattice_gain.hpp) it counts the edges of each block as well. Counted,
-// not timed: the same number on every machine.
+// such sets. For the gain it counts the edges of each block as well. Counted, not timed: the same
+// number on every machine.
 double estimate_lattice(const Sample& sample, LatticeQuestion question,
                         Measure measure = Measure::drop);
+
+// Gains on the same lattice, for the measure of "Gain".
+//
+// A gain belongs to an edge S → S + m and is no difference of two numbers of S and S + m, so sums
+// over sets are not enough: every edge is looked at, for the features of the block as well as for
+// those that the search decided to leave out. Exclusive or at x = 00:
+//
+//     edge          00 → 01      00 → 10      01 → 11      10 → 11
+//     laws          same         same         (½,½) (1,0)  (½,½) (1,0)
+//     gain          0            0            1 bit        1 bit
+//
+// Each feature gains (0 + 1) / 2, as for the drop. A pure set gains nothing above it, so the walk
+// turns back where that for the drop does.
+
+// Sums over the subsets of p features, by size s in 0 .. p - 1.
+struct GainSums {
+    std::vector<double> edge;  // [s][j]: of the gains of S → S + j over S without j
+
+    GainSums() = default;
+    explicit GainSums(std::size_t p) : edge(p * p) {}
+    void add(const GainSums& other);
+};
+
+struct LatticeGain {
+    std::vector<std::size_t> features;  // column of each of the lattice's features
+    GainSums sums;
+};
+
+// As solve_lattice; a question for pairs is not answered.
+LatticeGain solve_lattice_gain(const Sample& sample, LatticeQuestion question,
+                               std::size_t n_threads, Interrupt& interrupt);
 
 }  // namespace localmdi::infinite

@@ -21,11 +21,8 @@
 #pragma once
 
 #include "localmdi/infinite/sample.hpp"
-#include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
-
-using support::Interrupt;
 
 // Writes the local MDI of row x of the sample to values (n_features). The Möbius transform runs
 // over the 2^(n_rows - 1) sets of other rows, so the cost does not depend on the number of

@@ -24,12 +24,8 @@
 #pragma once
 
 #include "localmdi/infinite/bit_rows.hpp"
-#include "localmdi/infinite/numbers.hpp"
-#include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
-
-using support::Interrupt;
 
 struct RowSetAnswer {
     bool complete = false;  // false: more than the allowed number of operations
@@ -40,9 +36,8 @@ struct RowSetAnswer {
 struct RowSetQuestion {
     std::span<const std::int32_t> x;  // codes; -1 is a category of no row
     PathRules rules;
-    double budget;  // operations
-    const Numbers* numbers = nullptr;
-    std::span<const double> x_numbers = {};
+    double budget;                           // operations
+    std::span<const double> x_numbers = {};  // where the sample has any
 };
 
 // Adds the local importances of x to values (n_features), which must be zero; with a profile

@@ -7,29 +7,51 @@
 // "Exact local MDI of the infinite forest") differ in what they enumerate:
 //
 //     lattice.hpp            block search      sets of features, for one row x
-//     lattice_gain.hpp       block search      likewise, for the gain
 //     shared_partition.hpp   shared partition  sets of features, for all rows at once
 //     row_sets.hpp           row sets          the different A(S)
 //     row_dual.hpp           row dual          sets of rows
 //     sampled_paths.hpp      sampled paths     random orders of the features
-//     sampled_cuts.hpp       sampled cuts      random features and cuts, where some are numbers
+//                            sampled cuts      random features and cuts, where some are numbers
 //
 // Their comments all work out the same example, the exclusive or of two features: rows 00, 01, 10,
 // 11 with classes 0, 1, 1, 0, explained at x = 00. Each feature gets half a bit.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
 #include "localmdi/support/criterion.hpp"
+#include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
 
 using support::Criterion;
+using support::Interrupt;
 using support::Measure;
 using support::WeightedLog;
+
+// Numeric features beside the categories of a sample: they are cut, and can be cut again.
+//
+// A totally randomized tree cuts a numeric feature at a number drawn uniformly between the smallest
+// and the largest value in the node; x goes to the side where its own value is, at most the cut or
+// above it. With the values 0, 1 and 4 in a node, the cut falls between 1 and 4 with probability
+// 3/4.
+struct Numbers {
+    std::size_t n_columns = 0;
+    std::span<const double> values;        // (n_rows x n_columns), of the distinct rows
+    std::span<const std::int32_t> column;  // of each feature; -1 is a category
+
+    bool is_number(std::size_t feature) const { return n_columns != 0 && column[feature] >= 0; }
+    double operator()(std::size_t row, std::size_t feature) const {
+        return values[row * n_columns + static_cast<std::size_t>(column[feature])];
+    }
+    double of(std::span<const double> x, std::size_t feature) const {
+        return x[static_cast<std::size_t>(column[feature])];
+    }
+};
 
 // Row i adds entry_weight[e] to slot entry_slot[e] for e in entry_offset[i] .. entry_offset[i + 1].
 // Slots are classes, or for the variance the weight, the sum of y and the sum of y².
@@ -42,6 +64,7 @@ struct Sample {
     std::span<const std::int32_t> entry_slot;
     std::span<const double> entry_weight;
     std::span<const std::int32_t> label;  // the one output value of a row, -1 if it has several
+    Numbers numbers = {};
 
     std::size_t n_rows() const { return label.size(); }
     std::span<const std::int32_t> row(std::size_t i) const {
@@ -57,7 +80,7 @@ struct Sample {
 // The impurity of a set of rows from the sums of their slots, by the criterion of the sample.
 class Impurity {
 public:
-    explicit Impurity(const Sample& sample);
+    explicit Impurity(const Sample& sample) : criterion_(sample.criterion), log_(log_for(sample)) {}
 
     // Slots that are 0 may be left out, except for the variance. Whole counts may come as whole
     // numbers, whose sum must fit their type: the same bits, sooner.
@@ -74,6 +97,19 @@ public:
     }
 
 private:
+    // Eight megabytes: beyond this many rows a table of c·log2(c) no longer fits a cache.
+    static constexpr std::size_t kLargestLog = std::size_t{1} << 20;
+
+    static WeightedLog log_for(const Sample& sample) {
+        if (sample.criterion != Criterion::entropy) return {};
+        double total = 0.0;
+        for (const double weight : sample.entry_weight) {
+            if (weight != std::floor(weight)) return {};
+            total += weight;
+        }
+        return {total, kLargestLog};
+    }
+
     Criterion criterion_;
     WeightedLog log_;
 };

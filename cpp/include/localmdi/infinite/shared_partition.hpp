@@ -25,13 +25,11 @@
 #pragma once
 
 #include <limits>
+#include <vector>
 
 #include "localmdi/infinite/sample.hpp"
-#include "localmdi/support/parallel.hpp"
 
 namespace localmdi::infinite {
-
-using support::Interrupt;
 
 // Writes the local MDI of every row of the sample to values (n_rows x n_features). Rows that agree
 // on a set S share a group, so one pass over the groups of S serves all of them; a row drops out as
@@ -46,5 +44,22 @@ double shared_partition(const Sample& sample, const Impurity& impurity, Measure 
 // `limit`, because who has another way that takes no longer need not know how much more it is.
 double estimate_shared_partition(const Sample& sample, Measure measure,
                                  double limit = std::numeric_limits<double>::infinity());
+
+// The weights of Theorem 2: a set of s features stands before one of the p - s others in a random
+// order with probability w(s) = s! (p - s - 1)! / p!.
+class ShapleyWeights {
+public:
+    explicit ShapleyWeights(std::size_t p) : w_(p + 1, 0.0) {
+        if (p == 0) return;
+        w_[0] = 1.0 / static_cast<double>(p);
+        for (std::size_t s = 1; s < p; ++s)
+            w_[s] = w_[s - 1] * static_cast<double>(s) / static_cast<double>(p - s);
+    }
+    double w(std::size_t s) const { return w_[s]; }
+    double u(std::size_t s) const { return w_[s] + (s > 0 ? w_[s - 1] : 0.0); }
+
+private:
+    std::vector<double> w_;  // w(p) = 0
+};
 
 }  // namespace localmdi::infinite

@@ -1,4 +1,4 @@
-#include "localmdi/infinite/match_masks.hpp"
+#include "localmdi/infinite/subset_walk.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,7 @@
-#include "localmdi/infinite/byte_counts.hpp"
+#include "localmdi/infinite/small_counts.hpp"
 
 #include <algorithm>
 
-#include "localmdi/infinite/small_sets.hpp"
 #include "localmdi/support/avx2.hpp"
 
 namespace localmdi::infinite {
