@@ -19,6 +19,7 @@ OPTIONAL_LIBRARIES = {
     "adapters": ...,
     "plots": ...,
     "report": ...,
+    "tables": ...,
     "cli": ...,
     "distributed": ...,
 }

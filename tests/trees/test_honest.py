@@ -9,7 +9,8 @@ from localmdi import _core, local_mdi
 from localmdi._validation import RowRules
 from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest.packing import Packing
-from localmdi.importance import HeldOut, HonestRequest, honest_rows
+from localmdi.honest.gain import GainRules, gain_rows
+from localmdi.honest.unseen import Unseen, read_responses
 from localmdi.trees.base import RandomizedForest
 from trees.models import classifier, mixed_table, numeric_table, regressor
 
@@ -33,12 +34,34 @@ def held_out(model, n_rows, weight=None):
     return held
 
 
+class Halves:
+    """The rows that each tree was grown on, and the others."""
+
+    def __init__(self, in_bag, held):
+        self.in_bag, self.held = in_bag, held
+
+    def split(self, first, last):
+        return self.in_bag[first:last], self.held[first:last]
+
+
 def by_the_kernel(model: RandomizedForest, X, y, *, min_rows, weight=None):
     """Return what the honest kernel makes of the trees that were kept."""
     held = held_out(model, len(X), weight)
-    data = HeldOut(model._rows(X), RowRules(), y, lambda block: held[block.trees])
-    request = HonestRequest(min_rows=min_rows)
-    return honest_rows(Packing(model.forest_), data, request=request)
+    weights = np.ones(len(X)) if weight is None else weight
+    forest = model.forest_
+    n_numbers = forest.statistic("value").shape[1]
+    responses = read_responses(y, len(X), classes=forest.classes, n_numbers=n_numbers)
+    unseen = Unseen(
+        Packing(forest),
+        model._rows(X),
+        RowRules(),
+        responses,
+        weights,
+        Halves(np.tile(weights, (len(held), 1)) - held, held),
+        None,
+        1,
+    )
+    return gain_rows(unseen, GainRules(min_rows))[0]
 
 
 def check(model, X, y, *, min_rows=10, weight=None, sample_weight=None):
@@ -217,7 +240,9 @@ class TestOwnTrainingRows:
         model = classifier(n_estimators=20, honest=True, min_rows=3).fit(
             X, y, sample_weight=WEIGHT + 0.5
         )
-        result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, min_rows=3)
+        # Few combinations of categories: rows that share one share their class.
+        with pytest.warns(UserWarning, match="the row most like it"):
+            result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, min_rows=3)
         grown = model.local_importances_
         np.testing.assert_allclose(result.values, grown.values, rtol=0, atol=1e-12)
 
@@ -231,7 +256,8 @@ class TestOwnTrainingRows:
         np.testing.assert_allclose(
             shares.values.mean(axis=0), lm.global_mdi(model).values, rtol=0, atol=1e-12
         )
-        assert lm.honest_mdi(model, X, y, sample_weight=weight).honest
+        with pytest.warns(UserWarning, match="the row most like it"):
+            assert lm.honest_mdi(model, X, y, sample_weight=weight).honest
 
     def test_more_trees_later(self):
         X, y = NUMERIC

@@ -31,9 +31,9 @@ _NEVER_OUT = 0.05
 # (tests/honest/test_likeness.py has both kinds).
 _IN_ORDER, _ALIKE = 0.2, 0.4
 _QUERIES, _FEWEST_QUERIES, _WORK, _AT_ONCE = 500, 100, 5e8, 32
-# A class that keeps apart: half of its rows or more decide about each of them; where rows belong
-# together, a fifth or less.
-_FEW_OF_CLASS, _ASKED = 0.3, 50
+# Of a class that keeps apart, three fifths of the rows or more decide about each of them; where rows
+# belong together, .3 of them or less.
+_FEW_OF_CLASS, _ASKED = 0.4, 50
 
 _ADVICE = (
     "Pass rows that the model has not seen, held_out=(X, y); or fit more trees, and without "
@@ -125,16 +125,22 @@ def _few_decide(unseen: Unseen, rows: IntArray) -> bool:
     n_asked = int(np.clip(_WORK / (len(unseen) * forest.n_trees), 5, _ASKED))
     asked = rows[np.linspace(0, len(rows) - 1, min(n_asked, len(rows))).astype(np.int64)]
     share = np.zeros((len(asked), len(unseen)))
+    within, n_trees = np.zeros(len(asked)), np.zeros(len(asked))
     for block in unseen.blocks():
         in_bag = np.asarray(block.in_bag).T
         for one, row in enumerate(asked):
             together = np.where(block.leaf == block.leaf[row], in_bag, 0.0)
             total = together.sum(axis=0)
             unseen_by = (block.held[:, row] > 0) & (total > 0)
-            share[one] += (together[:, unseen_by] / total[unseen_by]).sum(axis=1)
-    share /= share.sum(axis=1, keepdims=True)
-    n_deciding = 1.0 / (share**2).sum(axis=1)
-    return bool(np.median(n_deciding / np.bincount(code)[code[asked]]) < _FEW_OF_CLASS)
+            own = together[:, unseen_by] / total[unseen_by]
+            share[one] += own.sum(axis=1)
+            within[one] += (own**2).sum()
+            n_trees[one] += np.count_nonzero(unseen_by)
+    # The chance that two trees decide by the same row: of few trees too, one over their number.
+    pairs = n_trees * (n_trees - 1.0)
+    same = ((share**2).sum(axis=1) - within)[pairs > 0] / pairs[pairs > 0]
+    size = np.bincount(code)[code[asked]][pairs > 0]
+    return bool(len(same) > 0 and np.median(same * size) > 1.0 / _FEW_OF_CLASS)
 
 
 def _warn(neighbour: str, likeness: float, *, most: float) -> None:

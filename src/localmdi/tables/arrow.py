@@ -22,7 +22,7 @@ class _ArrowFile:
     usual_decimal: Decimal = "."
     notes: list[str]
 
-    def __init__(self, path: Path, schema: Any, n_rows: int | None) -> None:
+    def __init__(self, path: Path, schema: Any, *, n_rows: int | None) -> None:
         self.path = path
         self.names: tuple[str, ...] = tuple(schema.names)
         self.kinds: dict[str, Kind] | None = {
@@ -43,7 +43,7 @@ class ParquetTable(_ArrowFile):
         from pyarrow import parquet
 
         with _readable(path, "Parquet"), parquet.ParquetFile(path) as file:
-            super().__init__(path, file.schema_arrow, file.metadata.num_rows)
+            super().__init__(path, file.schema_arrow, n_rows=file.metadata.num_rows)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
@@ -66,7 +66,7 @@ class FeatherTable(_ArrowFile):
         import pyarrow as pa
 
         with _readable(path, "Feather"), pa.OSFile(str(path)) as source:
-            super().__init__(path, pa.ipc.open_file(source).schema, None)
+            super().__init__(path, pa.ipc.open_file(source).schema, n_rows=None)
 
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""

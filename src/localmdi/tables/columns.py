@@ -190,7 +190,7 @@ class TypedTable:
         needed = list(dict.fromkeys(self._source.get(name, name) for name in names))
         dates = [name for name in needed if name in self._source.values()]
         for batch in self.file.batches(needed, batch_rows):
-            days = {name: _as_days(batch[name], self.formats[name], name) for name in dates}
+            days = {name: _as_days(batch[name], self.formats[name], name=name) for name in dates}
             columns = [
                 _date_part(name, days[self._source[name]], source=self._source[name])
                 if name in self._source
@@ -233,7 +233,7 @@ def understand(
     return TypedTable(table, formats, as_text=as_text, target=target)
 
 
-def _as_days(column: Any, form: CellFormat, name: str) -> Any:
+def _as_days(column: Any, form: CellFormat, *, name: str) -> Any:
     """Return a column of dates, text or typed, as days."""
     import pyarrow as pa
 

@@ -84,7 +84,7 @@ class SheetTable:
             for row in islice(self._rows(), self._header + 1, None)
             if any(cell is not None for cell in row)
         )
-        yield from _as_batches(rows, names, batch_rows)
+        yield from _as_batches(rows, names, batch_rows=batch_rows)
 
     def _sheets(self) -> list[str]:
         with self._workbook() as book:
@@ -155,7 +155,7 @@ class JsonLinesTable:
     def batches(self, names: Sequence[str], batch_rows: int) -> Iterator[Any]:
         """Yield these columns as Arrow tables of at most `batch_rows` rows."""
         rows = ([_as_text(one.get(name)) for name in names] for one in self._objects())
-        yield from _as_batches(rows, names, batch_rows)
+        yield from _as_batches(rows, names, batch_rows=batch_rows)
 
     def _objects(self) -> Iterator[dict[str, Any]]:
         with open(self.path, encoding="utf-8-sig") as file:
@@ -226,7 +226,7 @@ def _find_names(
 
 
 def _as_batches(
-    rows: Iterable[Sequence[str | None]], names: Sequence[str], batch_rows: int
+    rows: Iterable[Sequence[str | None]], names: Sequence[str], *, batch_rows: int
 ) -> Iterator[Any]:
     import pyarrow as pa
 
