@@ -28,6 +28,7 @@ FIXED_IN_API = {
     "decompose_global",
     "entropy",
     "forest_gap",
+    "honest_folds",
     "honest_global_mdi",
     "honest_mdi",
     "infinite_interactions",

@@ -6,17 +6,13 @@ from sklearn.datasets import load_digits
 
 import localmdi as lm
 from localmdi import _core, local_mdi
-from localmdi._validation import RowRules
 from localmdi.exceptions import UnsupportedModelError
-from localmdi.forest.packing import Packing
-from localmdi.honest.gain import GainRules, gain_rows
-from localmdi.honest.unseen import Unseen, read_responses
-from localmdi.trees.base import RandomizedForest
 from trees.models import classifier, mixed_table, numeric_table, regressor
 
 RNG = np.random.default_rng(0)
 MIXED = mixed_table(RNG, n=200)
 NUMERIC = numeric_table(RNG, n=200)
+# Trees that split at random blur what rows have in common. `groups=range(n)`: each is its own.
 WEIGHT = RNG.integers(0, 4, size=200) / 2
 
 
@@ -34,39 +30,14 @@ def held_out(model, n_rows, weight=None):
     return held
 
 
-class Halves:
-    """The rows that each tree was grown on, and the others."""
-
-    def __init__(self, in_bag, held):
-        self.in_bag, self.held = in_bag, held
-
-    def split(self, first, last):
-        return self.in_bag[first:last], self.held[first:last]
-
-
-def by_the_kernel(model: RandomizedForest, X, y, *, min_rows, weight=None):
-    """Return what the honest kernel makes of the trees that were kept."""
-    held = held_out(model, len(X), weight)
-    weights = np.ones(len(X)) if weight is None else weight
-    forest = model.forest_
-    n_numbers = forest.statistic("value").shape[1]
-    responses = read_responses(y, len(X), classes=forest.classes, n_numbers=n_numbers)
-    unseen = Unseen(
-        Packing(forest),
-        model._rows(X),
-        RowRules(),
-        responses,
-        weights,
-        Halves(np.tile(weights, (len(held), 1)) - held, held),
-        None,
-        1,
-    )
-    return gain_rows(unseen, GainRules(min_rows))[0]
-
-
-def check(model, X, y, *, min_rows=10, weight=None, sample_weight=None):
+def check(model, X, y, *, min_rows=10, sample_weight=None, kept=None):
+    """Compare with what `honest_mdi` makes of the kept trees, of this model or of another."""
     model.set_params(honest="gain", min_rows=min_rows).fit(X, y, sample_weight=sample_weight)
-    expected = by_the_kernel(model, X, y, min_rows=min_rows, weight=weight)
+    given = {"sample_weight": sample_weight}
+    if kept is not None:
+        kept, given["sample_weight"] = kept
+        kept.set_params(honest="gain", min_rows=min_rows).fit(X, y, **given)
+    expected = lm.honest_mdi(kept or model, X, y, min_rows=min_rows, groups=range(len(X)), **given)
     result = model.local_importances_
     assert (result.honest, result.measure) == (True, "gain")
     assert (result.baseline, result.residual) == (None, None)
@@ -92,7 +63,7 @@ def test_other_rules_of_growing(settings):
 @pytest.mark.parametrize("data", [NUMERIC, MIXED], ids=["numbers", "mixed"])
 def test_weights(data):
     model = classifier(n_estimators=8, criterion="gini")
-    check(model, *data, min_rows=3, weight=WEIGHT, sample_weight=WEIGHT)
+    check(model, *data, min_rows=3, sample_weight=WEIGHT)
     result = model.local_importances_
     assert np.isnan(result.values[WEIGHT == 0]).all()
     np.testing.assert_array_equal(result.row_weight, WEIGHT)
@@ -103,7 +74,7 @@ def test_class_weights():
     X, y = NUMERIC
     factor = np.array([1.0, 2.0, 0.5])
     model = classifier(n_estimators=8, class_weight=dict(enumerate(factor)))
-    check(model, X, y, min_rows=3, weight=factor[y])
+    check(model, X, y, min_rows=3, kept=(classifier(n_estimators=8), factor[y]))
 
 
 def test_numbers():
@@ -240,9 +211,9 @@ class TestOwnTrainingRows:
         model = classifier(n_estimators=20, honest=True, min_rows=3).fit(
             X, y, sample_weight=WEIGHT + 0.5
         )
-        # Few combinations of categories: rows that share one share their class.
-        with pytest.warns(UserWarning, match="the row most like it"):
-            result = lm.honest_mdi(model, X, y, sample_weight=WEIGHT + 0.5, min_rows=3)
+        result = lm.honest_mdi(
+            model, X, y, sample_weight=WEIGHT + 0.5, min_rows=3, groups=range(len(X))
+        )
         grown = model.local_importances_
         np.testing.assert_allclose(result.values, grown.values, rtol=0, atol=1e-12)
 
@@ -256,8 +227,7 @@ class TestOwnTrainingRows:
         np.testing.assert_allclose(
             shares.values.mean(axis=0), lm.global_mdi(model).values, rtol=0, atol=1e-12
         )
-        with pytest.warns(UserWarning, match="the row most like it"):
-            assert lm.honest_mdi(model, X, y, sample_weight=weight).honest
+        assert lm.honest_mdi(model, X, y, sample_weight=weight, groups=range(len(X))).honest
 
     def test_more_trees_later(self):
         X, y = NUMERIC

@@ -274,6 +274,87 @@ void check_credits(const Example& example) {
     }
 }
 
+// What a row has to do with the edge to a node, as an unseen row and as a row of the bag: sums over
+// columns of its residual, times g and times ρ (q(c) − q(t)), with ρ = g / (p(c) − p(t)).
+struct Parts {
+    double out = 0, in = 0;
+};
+
+Parts parts_of(const Example& example, std::size_t i, std::size_t t, std::size_t node) {
+    const Case& how = example.how;
+    const std::size_t n = how.n_columns, parent = example.parent[node];
+    const auto answer = [&](std::size_t row, std::size_t k) {
+        double y = 0;
+        for (std::size_t e = 0; e < how.n_entries; ++e)
+            if (static_cast<std::size_t>(example.column[row * how.n_entries + e]) == k)
+                y = example.value[row * how.n_entries + e];
+        return y;
+    };
+    Parts parts;
+    for (std::size_t k = 0; k < n; ++k) {
+        const auto q = [&](std::size_t at) {
+            return example.mean(t, at, kRows, [&](std::size_t row) { return answer(row, k); });
+        };
+        const double before = example.law[parent * n + k], after = example.law[node * n + k];
+        const double g = gain_slope(how.criterion, before, after);
+        const double change = g / (after - before) * (q(node) - q(parent));
+        parts.out += g * (answer(i, k) - q(parent)) / static_cast<double>(how.n_entries);
+        parts.in += change * (answer(i, k) - before) / static_cast<double>(how.n_entries);
+    }
+    return parts;
+}
+
+struct Bags {
+    std::vector<double> weight, node_weight;
+
+    explicit Bags(const Example& example) {
+        for (std::size_t t = 0; t < kTrees; ++t)
+            for (std::size_t i = 0; i < kRows; ++i)
+                weight.push_back(example.weight(i, t) > 0 ? 0 : 1 + static_cast<double>(i % 3));
+        for (std::size_t node = 0; node < kTrees * kNodes; ++node)
+            node_weight.push_back(2 + static_cast<double>(node % 5));
+    }
+};
+
+void add_edge(const Example& example, const Bags& bags, std::size_t node, std::vector<double>& out,
+              std::vector<double>& in) {
+    const std::size_t t = node / kNodes;
+    const auto f = static_cast<std::size_t>(example.feature[example.parent[node]]);
+    double all = 0, reached = 0;
+    for (std::size_t i = 0; i < kRows; ++i) {
+        all += example.weight(i, t);
+        if (example.reaches(i, t, node)) reached += example.weight(i, t);
+    }
+    for (std::size_t i = 0; i < kRows; ++i) {
+        if (!example.reaches(i, t, node)) continue;
+        const Parts parts = parts_of(example, i, t, node);
+        const double scale = example.tree_weight[t] / all;
+        out[i * kFeatures + f] += scale * example.weight(i, t) * parts.out;
+        in[i * kFeatures + f] +=
+            scale * bags.weight[t * kRows + i] * reached / bags.node_weight[node] * parts.in;
+    }
+}
+
+// The mean gain of a tree as a sum over pairs of an unseen row and a row of the bag.
+void check_influence(const Example& example) {
+    const Bags bags(example);
+    std::vector<double> out(kRows * kFeatures), in(out), out_expected(out), in_expected(in);
+    for (std::size_t node = 0; node < kTrees * kNodes; ++node)
+        if (node % kNodes > 0 && example.count(node / kNodes, node, kRows) >= example.how.min_rows)
+            add_edge(example, bags, node, out_expected, in_expected);
+    Interrupt interrupt;
+    example.sums().influence(example.rows(), {bags.weight, bags.node_weight}, example.tree_weight,
+                             {out.data(), in.data()}, Run{2}, interrupt);
+    check_near(out, 0, out_expected);
+    check_near(in, 0, in_expected);
+    // Rows of which no bag is known leave the second part alone.
+    std::vector<double> again(out.size()), nothing(out.size());
+    example.sums().influence(example.rows(), {{}, bags.node_weight}, example.tree_weight,
+                             {again.data(), nothing.data()}, Run{1}, interrupt);
+    CHECK(again == out);
+    for (const double part : nothing) CHECK(part == 0);
+}
+
 // Nothing that a row answers changes its own values.
 void check_own_label_left_out(const Case& how) {
     Example example(how);
@@ -316,6 +397,7 @@ int main() {
                         check_list(Example(one));
                         check_credits(Example(one));
                     }
+                    check_influence(Example(plain));
                     check_own_label_left_out(plain);
                 }
     return 0;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -129,7 +129,8 @@ def check_sample_weight(
         return np.ones(n_rows)
     given = np.asarray(sample_weight)
     try:
-        weight = given.astype(np.float64) if given.dtype.kind in "biufO" else None
+        numbers = given.dtype.kind in "biuf" or (given.dtype.kind == "O" and _are_numbers(given))
+        weight = given.astype(np.float64) if numbers else None
     except (TypeError, ValueError):
         weight = None
     if weight is None:
@@ -157,6 +158,14 @@ def check_sample_weight(
             "them by the largest."
         )
     return weight
+
+
+def _are_numbers(objects: AnyArray) -> bool:
+    # A NumPy duration calls itself an integer.
+    return all(
+        isinstance(entry, Number) and not isinstance(entry, np.timedelta64)
+        for entry in objects.ravel().tolist()
+    )
 
 
 def count_threads(n_jobs: Any, *, n_rows: int | None = None) -> int:

@@ -39,6 +39,15 @@ __all__ = [
     "target_starts",
 ]
 
+_ALL_SEEN = (
+    "some tree must not have seen some row, but every tree saw all of them. Fit with "
+    "bootstrap=True, or pass rows that the model has not seen: held_out=(X, y)."
+)
+_ALL_GROUPS = (
+    "some tree must not have seen any row of some of the groups=, but every tree saw one of each. "
+    "Hold out whole groups: honest_folds(model, X, y, groups=...), or held_out=(X, y)."
+)
+
 # Rows × trees whose leaves are held at a time, and rows × features × columns of paths.
 _PAIRS = 1 << 22
 _PATHS = 1 << 22
@@ -53,7 +62,7 @@ class Ends:
     Parameters
     ----------
     start, end : ndarray of shape (n_rows, n_columns)
-        Mean values of the roots and of the leaves.
+        Mean values of the roots and of the leaves; numbers less the mean of all roots.
     weight, n_trees : ndarray of shape (n_rows,)
         The total weight and the number of these trees; 0 where every tree has seen the row.
     row_weight : ndarray of shape (n_rows,)
@@ -122,10 +131,7 @@ class EndSums:
     def result(self) -> Ends:
         """Return the means; NaN for rows that every tree has seen."""
         if not self._n_trees.any():
-            raise UnsupportedModelError(
-                "some tree must not have seen some row, but every tree saw all of them. Fit with "
-                "bootstrap=True, or pass rows that the model has not seen: held_out=(X, y)."
-            )
+            raise UnsupportedModelError(_ALL_SEEN if self._unseen.groups is None else _ALL_GROUPS)
         weight = self._weight
         divisor = np.where(weight > 0, weight, np.nan)
         return Ends(
@@ -159,11 +165,11 @@ def account_rows(
     kernel = _kernel(forest)
     frequency = _frequencies(unseen, np.where(ends.known, ends.row_weight, 0.0))
     for part, rows in _tiles(unseen, ends):
-        answers = answers_of(unseen.responses, forest, part)
+        answers = answers_of(unseen.responses, forest, part=part)
         start, end, n_trees = ends.start[part], ends.end[part], ends.n_trees[part]
-        found = divide(loss, answers, start, end=end, n_trees=n_trees)
+        found = divide(loss, answers, start=start, end=end, n_trees=n_trees)
         before[part], after[part] = found.before, found.after
-        figures.append(row_figures(answers, frequency, start, end=end, n_trees=n_trees))
+        figures.append(row_figures(answers, frequency, start=start, end=end, n_trees=n_trees))
         weight = np.nan_to_num(found.weight, nan=0.0, posinf=0.0, neginf=0.0)
         scale = np.where(ends.weight[part] > 0, ends.weight[part], 1.0)[:, None]
         kernel.add_credits(rows, found.column, weight / scale, values[part], unseen.n_threads)
@@ -202,8 +208,9 @@ def _frequencies(unseen: Unseen, weight: FloatArray) -> FloatArray:
     column, value = unseen.responses
     own = (value * weight[:, None]).ravel()
     n_columns = unseen.forest.statistic("value").shape[1]
-    sums: FloatArray = np.bincount(column.ravel(), weights=own, minlength=n_columns) / weight.sum()
-    return sums
+    sums = np.bincount(column.ravel(), weights=own, minlength=n_columns)
+    means: FloatArray = sums / weight.sum() - _origin(unseen.forest)
+    return means
 
 
 _UNITS = {"log": "bits", "brier": "gini", "squared_error": "variance"}
@@ -221,7 +228,7 @@ def account_at(unseen: Unseen, ends: Ends, *, at: RowSource, loss: str) -> Local
     target = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     shape = (at.shape[0], forest.n_features)
     values, before, after = np.empty(shape), np.empty(shape[0]), np.empty(shape[0])
-    roots = forest.statistic("value")[forest.tree_offset[:-1]]
+    roots = forest.statistic("value")[forest.tree_offset[:-1]] - _origin(forest)
     prior = forest.tree_weight @ roots / forest.tree_weight.sum()
     step = max(1, _PATHS // max(1, shape[1] * len(target)))
     for first in range(0, shape[0], step):
@@ -238,7 +245,7 @@ def account_at(unseen: Unseen, ends: Ends, *, at: RowSource, loss: str) -> Local
             expected = _as_chances(expected, starts)
         answers = Answers(expected, starts, forest.classes is not None, noise)
         n_trees = np.full(len(phi), float(np.count_nonzero(forest.tree_weight)))
-        found = divide(loss, answers, start, end=start + phi.sum(axis=1), n_trees=n_trees)
+        found = divide(loss, answers, start=start, end=start + phi.sum(axis=1), n_trees=n_trees)
         before[part], after[part] = found.before, found.after
         moves = np.take_along_axis(phi, found.column[:, None, :].astype(np.int64), axis=2)
         values[part] = np.einsum("rpe,re->rp", moves, found.weight)
@@ -255,7 +262,7 @@ def account_at(unseen: Unseen, ends: Ends, *, at: RowSource, loss: str) -> Local
 
 
 def _expectation(unseen: Unseen, ends: Ends) -> tuple[FloatArray, float]:
-    """Return the slopes b by target and feature, and the mean squared error of the expectation."""
+    """Return the slopes b by target and feature, and the mean squared error over all targets."""
     forest, p = unseen.forest, unseen.forest.n_features
     starts = target_starts(forest)
     n_targets = len(starts) - 1
@@ -264,7 +271,7 @@ def _expectation(unseen: Unseen, ends: Ends) -> tuple[FloatArray, float]:
     kernel = _kernel(forest)
     for part, rows in _tiles(unseen, ends):
         scale = np.where(ends.weight[part] > 0, ends.weight[part], 1.0)[:, None]
-        rest = answers_of(unseen.responses, forest, part).chance - ends.start[part]
+        rest = answers_of(unseen.responses, forest, part=part).chance - ends.start[part]
         rest[~ends.known[part]] = 0.0
         for target, (a, b) in enumerate(pairwise(starts)):
             # Of two classes one tells all.
@@ -283,7 +290,7 @@ def _expectation(unseen: Unseen, ends: Ends) -> tuple[FloatArray, float]:
         else:
             slopes[target] = np.linalg.lstsq(gram[target], right[target], rcond=None)[0]
     explained = np.einsum("tp,tp->", slopes, 2.0 * right - np.einsum("tpq,tq->tp", gram, slopes))
-    return slopes, max(0.0, float(squares - explained)) / float(weight.sum()) / n_targets
+    return slopes, max(0.0, float(squares - explained)) / float(weight.sum())
 
 
 def _as_chances(expected: FloatArray, starts: Sequence[int]) -> FloatArray:
@@ -325,11 +332,11 @@ def mean_over_sample(result: LocalImportance, groups: IntArray | None) -> Global
     return replace(mean, standard_error=error, error_kind="sample")
 
 
-def answers_of(responses: Responses, forest: Forest, part: slice) -> Answers:
-    """Return what some rows answered, by column of the nodes' values."""
+def answers_of(responses: Responses, forest: Forest, *, part: slice) -> Answers:
+    """Return what some rows answered, by column of the nodes' values; numbers from `_origin`."""
     starts = target_starts(forest)
     if forest.classes is None:
-        return Answers(responses.value[part], starts, of_classes=False)
+        return Answers(responses.value[part] - _origin(forest), starts, of_classes=False)
     column = responses.column[part].astype(np.int64)
     chance = np.zeros((len(column), starts[-1]))
     np.put_along_axis(chance, column, 1.0, axis=1)
@@ -343,8 +350,16 @@ def target_starts(forest: Forest) -> list[int]:
     return [0, *np.cumsum([len(labels) for labels in forest.classes]).tolist()]
 
 
+def _origin(forest: Forest) -> FloatArray | float:
+    """Return from where numbers count: far from zero, their differences would lose digits."""
+    if forest.classes is not None:
+        return 0.0
+    origin: FloatArray = forest.statistic("value")[forest.tree_offset[:-1]].mean(axis=0)
+    return origin
+
+
 def _kernel(forest: Forest) -> _core.Account:
-    value = np.ascontiguousarray(forest.statistic("value"))
+    value = np.ascontiguousarray(forest.statistic("value") - _origin(forest))
     return _core.Account(forest.node_table, value, np.ascontiguousarray(forest.tree_weight))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from localmdi.exceptions import UnsupportedModelError
 from localmdi.forest import Forest
 from localmdi.forest.packing import Packing
 from localmdi.honest.account import account_at, account_rows, find_ends, mean_over_sample
-from localmdi.honest.checks import check_bags, warn_of_likeness, warn_of_unknown
+from localmdi.honest.checks import check_bags, warn_of_gaps, warn_of_likeness
 from localmdi.honest.gain import GainRules, gain_at, gain_rows
 from localmdi.honest.global_gain import global_gain
 from localmdi.honest.literature import mdi_oob, ufi
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from localmdi.adapters import AdaptedModel
     from localmdi.honest.account import Ends
     from localmdi.results import GlobalImportance, LocalImportance
-    from localmdi.typing import AnyArray, ArrayLike, FittedModel, RowsLike
+    from localmdi.typing import AnyArray, ArrayLike, FittedModel, FloatArray, RowsLike
 
 __all__ = ["honest_global_mdi", "honest_mdi"]
 
@@ -137,11 +137,12 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
         given = held_out is not None or sample_weight is not None or groups is not None
         _check_refits(n_refits, given=given)
         result = honest_mdi(model, X, y, **options)
-        return _with_refits(result, model, X, y=y, n=n_refits, seed=rules.seed, options=options)
-    known = _Known(
+        return _with_refits(result, model, X=X, y=y, n=n_refits, seed=rules.seed, options=options)
+    asked = _read(
         model,
         X,
-        y,
+        y=y,
+        at=at,
         held_out=held_out,
         groups=groups,
         sample_weight=sample_weight,
@@ -149,16 +150,21 @@ def honest_mdi(  # noqa: PLR0913 - the API fixes these parameters
         scores=measure == "loss",
         n_threads=count_threads(n_jobs),
     )
-    rows = known.explained(at)
+    if asked.unseen.forest.boosted and rules.error in ("trees", "both"):
+        raise ValueError(
+            "standard_error must be 'labels' for boosted trees, with measure='gain': each depends "
+            f"on those before it, so that they are no sample of trees; got {rules.error!r}."
+        )
     if measure == "loss":
         errors = rules.error is not None
-        result, ends = _account(known, rows, loss=loss, errors=errors, many_trees=many_trees)
-    elif rows is None:
-        result, ends = gain_rows(known.unseen, rules)
+        result, ends = _account(model, asked, loss=loss, errors=errors, many_trees=many_trees)
+    elif asked.at is None:
+        result, ends = gain_rows(asked.unseen, rules)
     else:
-        result, ends = gain_at(known.unseen, rules, at=rows)
-    _check(known.unseen, ends)
-    return known.weigh(result, at)
+        result, ends = gain_at(asked.unseen, rules, at=asked.at)
+    residual = result.residual if asked.at is None else None
+    _check(asked.unseen, ends, residual=residual, many_trees=many_trees)
+    return result if asked.weight is None else replace(result, row_weight=asked.weight)
 
 
 def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
@@ -219,10 +225,11 @@ def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
             f"method={method!r} is a measure of its own; got measure={measure!r} and "
             f"min_rows={min_rows!r} too. Leave them out."
         )
-    known = _Known(
+    asked = _read(
         model,
         X,
-        y,
+        y=y,
+        at=None,
         held_out=held_out,
         groups=groups,
         sample_weight=sample_weight,
@@ -230,104 +237,108 @@ def honest_global_mdi(  # noqa: PLR0913 - the API fixes these parameters
         scores=measure == "loss",
         n_threads=count_threads(n_jobs),
     )
+    unseen = asked.unseen
     if method is not None:
-        return mdi_oob(known.unseen) if method == "mdi_oob" else ufi(known.unseen)
+        return mdi_oob(unseen) if method == "mdi_oob" else ufi(unseen)
+    residual = None
     if measure == "loss":
-        local, ends = _account(known, None, loss=loss, errors=False, many_trees=False)
-        importance = mean_over_sample(local, known.unseen.groups)
+        told = asked._replace(at=None)
+        local, ends = _account(model, told, loss=loss, errors=False, many_trees=False)
+        residual = local.residual
+        importance = mean_over_sample(local, unseen.groups)
     else:
-        importance, ends = global_gain(known.unseen, rules.min_rows)
-    _check(known.unseen, ends)
+        importance, ends = global_gain(unseen, rules.min_rows)
+    _check(unseen, ends, residual=residual, many_trees=False)
     return importance
 
 
-class _Known:
-    """A model, its trees, and the rows that they have not seen."""
+class _Asked(NamedTuple):
+    """The rows that tell, and those that are to be explained."""
 
-    def __init__(
-        self,
-        model: FittedModel,
-        X: Any,
-        y: Any,
-        *,
-        held_out: Any,
-        groups: Any,
-        sample_weight: Any,
-        criterion: str | None,
-        scores: bool,
-        n_threads: int,
-    ) -> None:
-        held_out = _read_held_out(held_out, X=X, y=y, sample_weight=sample_weight)
-        self.classes: Sequence[AnyArray] | None = None
-        self.own = held_out is None or held_out[0] is X
-        self.model, self.y = model, y
-        adapted = adapt(model, values=True)
-        self.boosted = adapted.forest.boosted and not isinstance(model, Forest)
-        if self.boosted and not scores:
-            given = held_out is not None and not self.own
-            adapted = _measured_on(
-                adapted, model, X=X, y=y, sample_weight=sample_weight, held_out=given
-            )
-        if criterion is not None:
-            adapted = replace(adapted, forest=adapted.forest.with_criterion(criterion))
-        self.reader = adapted
-        self.rows = self.reader.read(X)
-        if self.rows.shape[0] == 0:
-            raise ValueError("X must hold at least one row; got none.")
-        self.weight = check_sample_weight(sample_weight, self.rows.shape[0])
-        self.unseen = self._find_unseen(adapted, held_out, groups=groups, n_threads=n_threads)
+    unseen: Unseen
+    at: RowSource | None
+    """Other rows than the unseen ones."""
+    weight: FloatArray | None
+    """Their weights, if they differ."""
+    classes: Sequence[AnyArray] | None
+    """Of each target."""
 
-    def _find_unseen(
-        self, adapted: AdaptedModel, held_out: Any, *, groups: Any, n_threads: int
-    ) -> Unseen:
-        packing, rules = Packing(adapted.forest), self.reader.rules
-        X, y, sample_weight = (None, self.y, None) if held_out is None else held_out
-        rows = self.rows if self.own else self.reader.read(X)
-        n_rows = rows.shape[0]
-        self.classes = _classes_of(adapted.forest, self.model)
-        n_values = adapted.forest.statistic("value").shape[1]
-        responses = read_responses(y, n_rows, classes=self.classes, n_numbers=n_values)
-        candidate = None
-        if held_out is None:
-            candidate = out_of_bag(
-                adapted, packing, rows, rules=rules, y=y, sample_weight=self.weight
-            )
-        return Unseen(
-            packing,
-            rows,
-            rules,
-            responses,
-            self.weight if self.own else check_sample_weight(sample_weight, n_rows),
-            candidate,
-            read_groups(groups, n_rows),
-            n_threads,
+
+def _read(
+    model: Any,
+    X: Any,
+    *,
+    y: Any,
+    at: Any,
+    held_out: Any,
+    groups: Any,
+    sample_weight: Any,
+    criterion: str | None,
+    scores: bool,
+    n_threads: int,
+) -> _Asked:
+    """Read the model and all rows; `scores`: boosted trees may stay what they are."""
+    held_out = _read_held_out(held_out, X=X, y=y, sample_weight=sample_weight)
+    own = held_out is None or held_out[0] is X
+    adapted = adapt(model, values=True)
+    if adapted.forest.boosted and held_out is None:
+        raise UnsupportedModelError(
+            "boosted trees have seen all rows of X. Pass rows that they have not seen: X and y "
+            "with held_out=True for measure='loss'; for the gain what fit got as X and y, and "
+            "held_out=(X, y)."
         )
-
-    def explained(self, at: Any) -> RowSource | None:
-        """Return other rows than the unseen ones that are to be explained."""
-        if at is not None:
-            return self.reader.read(at)
-        return None if self.own else self.rows
-
-    def weigh(self, result: LocalImportance, at: Any) -> LocalImportance:
-        """Give the rows of X, where others tell about them, the weights that they came with."""
-        if at is not None or self.own or (self.weight == self.weight[0]).all():
-            return result
-        return replace(result, row_weight=self.weight)
+    if adapted.forest.boosted and not scores and not isinstance(model, Forest):
+        adapted = _measured_on(
+            adapted, model, X=X, y=y, sample_weight=sample_weight, held_out=not own
+        )
+    if criterion is not None:
+        adapted = replace(adapted, forest=adapted.forest.with_criterion(criterion))
+    rows = adapted.read(X)
+    weight = check_sample_weight(sample_weight, rows.shape[0])
+    told, answers, told_weight = (rows, y, weight) if held_out is None else held_out
+    if held_out is not None:
+        told = rows if own else adapted.read(told)
+        if told_weight is not None or not own:
+            told_weight = check_sample_weight(told_weight, told.shape[0])
+    if rows.shape[0] == 0 or told.shape[0] == 0:
+        raise ValueError("X must hold at least one row, and so must held_out; got none.")
+    forest, classes = adapted.forest, _classes_of(adapted.forest, model)
+    packing = Packing(forest)
+    n_numbers = forest.statistic("value").shape[1]
+    candidate = None
+    responses = read_responses(answers, told.shape[0], classes=classes, n_numbers=n_numbers)
+    if held_out is None:
+        candidate = out_of_bag(
+            adapted, packing, rows=rows, rules=adapted.rules, y=y, sample_weight=weight
+        )
+    unseen = Unseen(
+        packing,
+        told,
+        adapted.rules,
+        responses,
+        weight if told_weight is None else told_weight,
+        candidate,
+        read_groups(groups, told.shape[0]),
+        n_threads,
+    )
+    if at is not None:
+        return _Asked(unseen, adapted.read(at), None, classes)
+    unequal = None if own or (weight == weight[0]).all() else weight
+    return _Asked(unseen, None if own else rows, unequal, classes)
 
 
 def _account(
-    known: _Known, rows: RowSource | None, *, loss: str | None, errors: bool, many_trees: bool
+    model: Any, asked: _Asked, *, loss: str | None, errors: bool, many_trees: bool
 ) -> tuple[LocalImportance, Ends | None]:
-    unseen, forest = known.unseen, known.unseen.forest
+    unseen, forest, rows = asked.unseen, asked.unseen.forest, asked.at
     if forest.boosted:
-        if rows is not None or errors or many_trees or loss == "brier":
+        if rows is not None or many_trees or loss == "brier":
             raise UnsupportedModelError(
                 "the account of boosted trees is that of rows whose labels are known, in the loss "
-                "of their scores, without an error over trees; got at=, standard_error, many_trees "
-                "or loss='brier'. Leave them out and pass the rows with held_out=True."
+                "of their scores; got at=, many_trees or loss='brier'. Leave them out and pass the "
+                "rows with held_out=True."
             )
-        return account_scores(unseen, model=known.model, classes=known.classes), None
+        return account_scores(unseen, model=model, classes=asked.classes), None
     found = _loss_of(forest, loss)
     ends = find_ends(unseen)
     if rows is None:
@@ -342,13 +353,17 @@ def _account(
     return result, ends
 
 
-def _check(unseen: Unseen, ends: Ends | None) -> None:
+def _check(
+    unseen: Unseen, ends: Ends | None, *, residual: FloatArray | None, many_trees: bool
+) -> None:
     """Refuse, or warn of, what makes out-of-bag values say less than they seem to."""
-    if ends is None or unseen.candidate is None:
+    if ends is None:
         return
-    check_bags(unseen, ends, unseen.candidate)
-    warn_of_unknown(unseen, ends)
-    warn_of_likeness(unseen, ends)
+    if unseen.candidate is not None:
+        check_bags(unseen, ends)
+    warn_of_gaps(unseen, ends, residual=residual, many_trees=many_trees)
+    if unseen.candidate is not None:
+        warn_of_likeness(unseen, ends)
 
 
 def _loss_of(forest: Forest, loss: str | None) -> str:
@@ -378,9 +393,9 @@ def _loss_of(forest: Forest, loss: str | None) -> str:
 
 def _classes_of(forest: Forest, model: Any) -> Sequence[AnyArray] | None:
     """Return the classes of each target; those of a booster are known to the model alone."""
-    labels = getattr(model, "classes_", None)
-    if forest.classes is None and forest.boosted and isinstance(labels, np.ndarray):
-        return (labels,)
+    labels = getattr(model, "classes_", ())
+    if forest.classes is None and forest.boosted and np.size(labels) > 1:
+        return (np.asarray(labels),)
     return forest.classes
 
 
@@ -449,8 +464,8 @@ def _check_refits(n_refits: Any, *, given: bool) -> None:
 def _with_refits(
     result: LocalImportance,
     model: FittedModel,
-    X: Any,
     *,
+    X: Any,
     y: Any,
     n: int,
     seed: int,
@@ -466,10 +481,10 @@ def _with_refits(
 
     rng = np.random.default_rng(seed)
     at = X if options["at"] is None else options["at"]
-    values = []
+    half, values = np.shape(y)[0] // 2, []
     for _ in range(n):
         draw = int(rng.integers(2**31))
-        rows, labels = resample(X, y, replace=False, n_samples=len(result) // 2, random_state=draw)
+        rows, labels = resample(X, y, replace=False, n_samples=half, random_state=draw)
         again = clone(model).fit(rows, labels)
         values.append(honest_mdi(again, rows, labels, **options | {"at": at}).values)
     return replace(result, standard_error=np.std(values, axis=0, ddof=1), error_kind="refits")

@@ -17,12 +17,11 @@ from localmdi.honest.account import answers_of, target_starts
 
 if TYPE_CHECKING:
     from localmdi._validation import RowSource
-    from localmdi.adapters import Candidate
     from localmdi.honest.account import Ends
     from localmdi.honest.unseen import Unseen
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["check_bags", "warn_of_likeness", "warn_of_unknown"]
+__all__ = ["check_bags", "warn_of_gaps", "warn_of_likeness"]
 
 # Chance leaves a share of the rows in every bag; much more than that is the work of weights.
 _NEVER_OUT = 0.05
@@ -31,8 +30,8 @@ _NEVER_OUT = 0.05
 # (tests/honest/test_likeness.py has both kinds).
 _IN_ORDER, _ALIKE = 0.2, 0.4
 _QUERIES, _FEWEST_QUERIES, _WORK, _AT_ONCE = 500, 100, 5e8, 32
-# Of a class that keeps apart, three fifths of the rows or more decide about each of them; where rows
-# belong together, .3 of them or less.
+# Of a class that keeps apart, three fifths of the rows or more decide about each of them; where
+# rows belong together, .3 of them or less.
 _FEW_OF_CLASS, _ASKED = 0.4, 50
 
 _ADVICE = (
@@ -41,7 +40,7 @@ _ADVICE = (
 )
 
 
-def check_bags(unseen: Unseen, ends: Ends, candidate: Candidate) -> None:
+def check_bags(unseen: Unseen, ends: Ends) -> None:
     """Refuse trees whose out-of-bag rows speak for a part of the rows only.
 
     Weights that bias the bootstrap put heavy rows into every bag; those that are left are others.
@@ -59,7 +58,7 @@ def check_bags(unseen: Unseen, ends: Ends, candidate: Candidate) -> None:
                 f"every class must have rows out of bag; those of {names} are in every tree's bag. "
                 f"{_ADVICE}"
             )
-    weight = candidate.row_weight()
+    weight = _row_weight(unseen)
     share = float(weight[~ends.known].sum() / weight.sum())
     grouped = unseen.groups is not None
     by_chance = 0.0 if grouped else float(np.prod(1.0 - ends.unseen_share))
@@ -71,21 +70,35 @@ def check_bags(unseen: Unseen, ends: Ends, candidate: Candidate) -> None:
         )
 
 
+def _row_weight(unseen: Unseen) -> FloatArray:
+    return unseen.weight if unseen.candidate is None else unseen.candidate.row_weight()
+
+
 _IN_GROUPS = "belongs to groups that are, with one row at least, in"
 
 
-def warn_of_unknown(unseen: Unseen, ends: Ends) -> None:
-    """Say how many rows every tree has seen."""
-    n = int((~ends.known).sum())
-    if n:
-        warnings.warn(
-            f"{count(n, 'row')} of {len(unseen):,} {'was' if n == 1 else 'were'} seen by every "
-            "tree and {} no honest value (NaN). Use more trees.".format(
-                "has" if n == 1 else "have"
-            ),
-            UserWarning,
-            stacklevel=4,
-        )
+def warn_of_gaps(
+    unseen: Unseen, ends: Ends, *, residual: FloatArray | None, many_trees: bool
+) -> None:
+    """Say how many rows have no value, and why."""
+    none, single = ends.n_trees == 0, (ends.n_trees == 1) & many_trees
+    reasons = [
+        (none & (_row_weight(unseen) > 0), "seen by every tree", "Use more trees."),
+        (single, "unseen by a single tree, too few to correct", "Use more trees."),
+    ]
+    if residual is not None:
+        endless = np.isnan(residual) & ~none & ~single
+        why = "of a class that no tree knows without them, infinitely surprising"
+        reasons.append((endless, why, "Use loss='brier', or join rare classes."))
+    for which, why, advice in reasons:
+        if which.any():
+            n = int(which.sum())
+            warnings.warn(
+                f"{count(n, 'row')} of {len(unseen):,} {'was' if n == 1 else 'were'} {why}: no "
+                f"honest value (NaN). {advice}",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def warn_of_likeness(unseen: Unseen, ends: Ends) -> None:
@@ -97,18 +110,19 @@ def warn_of_likeness(unseen: Unseen, ends: Ends) -> None:
     if unseen.groups is not None:
         return None
     known = np.flatnonzero(ends.known)
-    residual = answers_of(unseen.responses, unseen.forest, slice(None)).chance - ends.end
+    residual = answers_of(unseen.responses, unseen.forest, part=slice(None)).chance - ends.end
     residual = residual[known]
     residual -= residual.mean(axis=0)
     if not _is_sorted(unseen.responses.value[known] + unseen.responses.column[known]):
         in_order = _correlation(residual[1:], residual[:-1])
-        if in_order > _IN_ORDER:
-            return _warn("the row before it", in_order, most=_IN_ORDER)
+        if in_order > (most := _beyond_chance(_IN_ORDER, len(known))):
+            return _warn("the row before it", in_order, most=most)
     pairs = _nearest(unseen.rows, known)
     if pairs is not None:
         alike = _correlation(residual[pairs[0]], residual[pairs[1]])
-        if alike > _ALIKE and _few_decide(unseen, known[pairs[0]]):
-            return _warn("the row most like it", alike, most=_ALIKE)
+        most = _beyond_chance(_ALIKE, len(pairs[0]))
+        if alike > most and _few_decide(unseen, known[pairs[0]]):
+            return _warn("the row most like it", alike, most=most)
     return None
 
 
@@ -143,10 +157,15 @@ def _few_decide(unseen: Unseen, rows: IntArray) -> bool:
     return bool(len(same) > 0 and np.median(same * size) > 1.0 / _FEW_OF_CLASS)
 
 
+def _beyond_chance(most: float, n: int) -> float:
+    """Return what n pairs must exceed: three standard errors of their correlation at least."""
+    return max(most, 3.0 / float(np.sqrt(n)))
+
+
 def _warn(neighbour: str, likeness: float, *, most: float) -> None:
     warnings.warn(
         f"what the forest misses of a row it tends to miss of {neighbour} too (correlation "
-        f"{likeness:.2f}, where unrelated rows stay below {most}). If rows belong together, "
+        f"{likeness:.2f}, where unrelated rows stay below {most:.1f}). If rows belong together, "
         "several of one patient or days in a row, out-of-bag values are too good: hold whole "
         "patients or blocks of time out, honest_folds(model, X, y, groups=...) or time=....",
         UserWarning,

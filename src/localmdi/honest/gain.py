@@ -85,7 +85,7 @@ def gain_rows(unseen: Unseen, rules: GainRules) -> tuple[LocalImportance, Ends]:
         values,
         standard_error=None if variance is None else np.sqrt(variance),
         error_kind=rules.error or "trees",
-        row_weight=ends.unequal_weight(ends.known),
+        row_weight=ends.unequal_weight(total.weight > 0),
         unit=str(forest.unit),
         measure="gain",
         honest=True,

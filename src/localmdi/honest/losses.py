@@ -77,7 +77,7 @@ class Division:
 
 
 def divide(
-    loss: str, answers: Answers, start: FloatArray, *, end: FloatArray, n_trees: FloatArray
+    loss: str, answers: Answers, *, start: FloatArray, end: FloatArray, n_trees: FloatArray
 ) -> Division:
     """Divide a loss of averaged trees.
 
@@ -96,7 +96,7 @@ def divide(
     --------
     >>> answers = Answers(np.array([[1.0], [3.0]]), [0, 1], of_classes=False)
     >>> start, end = np.array([[2.0], [2.0]]), np.array([[1.5], [2.0]])
-    >>> found = divide("squared_error", answers, start, end=end, n_trees=np.array([9.0, 9.0]))
+    >>> found = divide("squared_error", answers, start=start, end=end, n_trees=np.full(2, 9.0))
     >>> found.before, found.after, found.weight[0] * (end - start)[0]
     (array([1., 1.]), array([0.25, 1.  ]), array([0.75]))
     """
@@ -150,8 +150,8 @@ def _log(answers: Answers, start: FloatArray, *, end: FloatArray, n_trees: Float
         parts = [chance[:, a:b].argmax(axis=1) + a for a, b in pairwise(starts)]
         columns = np.stack(parts, axis=1)
     true, f0, fx = (np.take_along_axis(part, columns, axis=1) for part in (chance, start, end))
-    with np.errstate(divide="ignore"):  # of no tree the share is 0
-        share = (1.0 / (1.0 + _PRIOR_TREES / n_trees))[:, None]
+    # Without a tree all that follows is NaN.
+    share = (1.0 / (1.0 + _PRIOR_TREES / np.maximum(n_trees, 1.0)))[:, None]
     weight, slope = _slopes_of_log2(f0, fx - f0, share=share)
     # A class that no tree knows, and that is not expected either, surprises nobody.
     weight, slope = (np.where(true == 0.0, 0.0, part * true) for part in (weight, slope))
@@ -256,14 +256,14 @@ def score_figures(answers: Answers, prior: FloatArray, *, end: FloatArray) -> di
     if answers.of_classes:
         prior, end = chances(prior[None])[0], chances(end)
     many = np.full(len(end), np.inf)
-    return row_figures(answers, prior, end, end=end, n_trees=many)
+    return row_figures(answers, prior, start=end, end=end, n_trees=many)
 
 
 def row_figures(
     answers: Answers,
     prior: FloatArray,
-    start: FloatArray,
     *,
+    start: FloatArray,
     end: FloatArray,
     n_trees: FloatArray,
 ) -> dict[str, FloatArray]:
@@ -278,7 +278,7 @@ def row_figures(
     --------
     >>> answers = Answers(np.array([[0.0, 1.0]]), [0, 2], of_classes=True)
     >>> half = np.array([0.5, 0.5])
-    >>> found = row_figures(answers, half, half[None], end=np.array([[0.2, 0.8]]),
+    >>> found = row_figures(answers, half, start=half[None], end=np.array([[0.2, 0.8]]),
     ...                     n_trees=np.array([np.inf]))
     >>> for name, value in found.items():
     ...     print(name, value.round(2))

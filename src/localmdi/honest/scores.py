@@ -53,7 +53,7 @@ def account_scores(
         values[part, :-1] = np.einsum("rpk,rk->rp", phi, found.weight)
         values[part, -1] = found.weight @ (root - prior)
         before[part], after[part] = found.before, found.after
-    _check_link(model, unseen, end, of_classes=classes is not None)
+    _check_link(model, unseen, end=end, of_classes=classes is not None)
     fields = fixed_fields(forest, unseen.rows)
     weight = unseen.weight
     return LocalImportance(
@@ -110,7 +110,7 @@ def _start(forest: Forest) -> FloatArray:
     return start
 
 
-def _check_link(model: Any, unseen: Unseen, end: FloatArray, *, of_classes: bool) -> None:
+def _check_link(model: Any, unseen: Unseen, *, end: FloatArray, of_classes: bool) -> None:
     """Refuse models that make something else of their score than chances of classes or the number.
 
     The model itself says what it makes of some rows.

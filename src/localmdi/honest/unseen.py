@@ -135,8 +135,8 @@ class Unseen:
 def out_of_bag(
     adapted: AdaptedModel,
     packing: Packing,
-    rows: RowSource,
     *,
+    rows: RowSource,
     rules: RowRules,
     y: Any,
     sample_weight: Any,

@@ -1,4 +1,4 @@
-"""Errors of honest values: over trees, of labels, over refits; what is significant."""
+"""Errors of the honest gain: over trees, of labels, over refits; what is significant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import localmdi as lm
-from importance.test_honest import NEW, X, fitted, oracle, out_of_bag
+from honest.samples import NEW, X, fitted, out_of_bag
+from honest.test_gain import by_loops
 
 
 class TestErrors:
@@ -21,7 +22,7 @@ class TestErrors:
             only = np.zeros_like(held)
             only[tree] = held[tree]
             with np.errstate(invalid="ignore"):
-                per_tree[tree], *_ = oracle(model, y, held=only, measure="gain", min_rows=1)
+                per_tree[tree] = by_loops(model, y, held=only, min_rows=1)
         n = (~np.isnan(per_tree[:, :, 0])).sum(axis=0)
         several = n > 1
         expected = np.nanstd(per_tree[:, several], axis=0, ddof=1) / np.sqrt(n[several])[:, None]
@@ -53,6 +54,21 @@ class TestErrors:
         assert (result.values[:2] != 0).all()
         np.testing.assert_allclose(result.standard_error, np.abs(result.values), rtol=1e-12)
 
+    def test_labels_of_a_group_change_their_signs_together(self):
+        rng = np.random.default_rng(0)
+        rows, y = rng.random((90, 2)), rng.normal(size=90)
+        model = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+        model.fit(rng.random((200, 2)), rng.normal(size=200))
+        new = rng.random((10, 2))
+        options = {"standard_error": "labels", "min_rows": 30}
+        once = lm.honest_mdi(model, new, held_out=(rows, y), standard_error="labels", min_rows=10)
+        held_out = (np.tile(rows, (3, 1)), np.tile(y, 3))
+        groups = np.tile(np.arange(90), 3)
+        thrice = lm.honest_mdi(model, new, held_out=held_out, groups=groups, **options)
+        np.testing.assert_allclose(thrice.standard_error, once.standard_error, rtol=1e-10)
+        naive = lm.honest_mdi(model, new, held_out=held_out, **options)
+        assert 0.4 < np.median(naive.standard_error / once.standard_error) < 0.75
+
     def test_both_add_up(self):
         model, y = fitted("gini", n_trees=20)
         for at in (None, NEW):
@@ -78,22 +94,36 @@ class TestErrors:
             with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
                 result.significant(alpha)
 
-    def test_over_refits(self):
+    @pytest.mark.parametrize("measure", ["gain", "loss"])
+    def test_over_refits(self, measure):
         rng = np.random.default_rng(0)
         rows = rng.normal(size=(200, 3))
         y = rows[:, 0] + rng.normal(size=200)
-        model = RandomForestRegressor(20, random_state=0).fit(rows, y)
-        result = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
+        model = RandomForestRegressor(40, random_state=0).fit(rows, y)
+        options = {"at": rows[:5], "n_refits": 8, "measure": measure}
+        result = lm.honest_mdi(model, rows, y, **options)
         assert result.error_kind == "refits"
         assert (result.standard_error > 0).all()
-        again = lm.honest_mdi(model, rows, y, at=rows[:5], n_refits=8)
+        again = lm.honest_mdi(model, rows, y, **options)
         assert np.array_equal(again.standard_error, result.standard_error)
-        with pytest.raises(ValueError, match="at least 2; got 1"):
-            lm.honest_mdi(model, rows, y, n_refits=1)
-        with pytest.raises(ValueError, match="cannot be used with held_out"):
-            lm.honest_mdi(model, rows, y, n_refits=2, held_out=True)
         with pytest.raises(ValueError, match="p-values need"):
             result.significant()
+        # By hand: fits to halves of all rows, however few are explained.
+        alone = lm.honest_mdi(model, rows, y, **options | {"at": rows[:1]})
+        np.testing.assert_array_equal(alone.standard_error, result.standard_error[:1])
+        assert np.median(result.standard_error) < 0.5
+
+    def test_refits_that_cannot_be(self):
+        model, y = fitted("gini")
+        with pytest.raises(ValueError, match="at least 2; got 1"):
+            lm.honest_mdi(model, X, y, n_refits=1)
+        for given in (
+            {"held_out": True},
+            {"groups": np.arange(60)},
+            {"sample_weight": np.ones(60)},
+        ):
+            with pytest.raises(ValueError, match="cannot be used with"):
+                lm.honest_mdi(model, X, y, n_refits=2, **given)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Honest values of boosted trees: the training rows tell what splits say, other rows what is so."""
+"""The gain of boosted trees: the training rows tell what splits say, other rows what is so."""
 
 import catboost as cb
 import lightgbm as lgb
@@ -53,10 +53,11 @@ CLASSIFIERS = {
 def test_noise_is_at_zero(library):
     X, y, _ = TRAIN
     model = CLASSIFIERS[library](X, y)
-    result = lm.honest_global_mdi(model, X, y, held_out=TEST[:2], measure="gain")
+    result = lm.honest_global_mdi(model, X, y, held_out=TEST[:2])
     assert (result.unit, result.honest) == ("bits", True)
     assert result.values[0] > 0.1
     assert (np.abs(result.values[1:]) < 4 * result.standard_error[1:] + 1e-3).all()
+    assert result.significant().tolist() == [True, False, False, False, False]
     local = lm.honest_mdi(model, X, y, held_out=TEST[:2])
     assert local.shape == (400, 5)
     assert local.values[:, 0].mean() > 10 * np.abs(local.values[:, 1:].mean(axis=0)).max()
@@ -67,28 +68,21 @@ def test_one_boosted_tree_is_a_tree():
     settings = {"max_depth": 3, "random_state": 0}
     tree = DecisionTreeRegressor(**settings).fit(X, y)
     boosted = GradientBoostingRegressor(n_estimators=1, init="zero", **settings).fit(X, y)
-    for measure in ("gain", "drop"):
+    given = {"X": X, "y": y, "held_out": (TEST[0], TEST[2])}
+    one, other = (lm.honest_mdi(model, **given) for model in (tree, boosted))
+    np.testing.assert_allclose(other.values, one.values, atol=1e-10)
+    for method in (None, "mdi_oob", "ufi"):
         one, other = (
-            lm.honest_mdi(model, X, y, held_out=(TEST[0], TEST[2]), measure=measure)
-            for model in (tree, boosted)
+            lm.honest_global_mdi(model, **given, method=method) for model in (tree, boosted)
         )
         np.testing.assert_allclose(other.values, one.values, atol=1e-10)
-        np.testing.assert_allclose(
-            *(
-                lm.honest_global_mdi(model, X, y, held_out=(TEST[0], TEST[2]), over="in_bag").values
-                for model in (tree, boosted)
-            ),
-            atol=1e-10,
-        )
 
 
 def test_other_rows_without_their_own_label():
     X, y, _ = TRAIN
-    model = lgb.LGBMClassifier(n_estimators=10, verbose=-1).fit(X, y)
+    model = lgb.LGBMClassifier(n_estimators=10, **ALONE).fit(X, y)
     forest = lm.as_forest(model).with_statistics(X, y, criterion="entropy")
-    result = lm.honest_mdi(forest, *TEST[:2], held_out=True, measure="drop")
-    assert result.honest
-    np.testing.assert_allclose(result.values.sum(axis=1), result.baseline - result.residual)
+    assert lm.honest_mdi(forest, *TEST[:2], held_out=True).honest
     # All rows tell about a row that is not among them.
     given = lm.honest_mdi(model, X, y, held_out=TEST[:2])
     by_hand = lm.honest_mdi(forest, X, held_out=TEST[:2], standard_error=True)
@@ -112,8 +106,7 @@ def test_refusals():
     with pytest.raises(UnsupportedModelError, match="class or a number"):
         lm.honest_mdi(booster, X, y, held_out=TEST[:2])
     model = xgb.XGBClassifier(n_estimators=3, n_jobs=1).fit(X, y)
-    with pytest.raises(ValueError, match="y must be given"):
+    with pytest.raises(ValueError, match="y must"):
         lm.honest_mdi(model, X, held_out=TEST[:2])
-    for options in ({"standard_error": "trees"}, {"standard_error": True, "measure": "drop"}):
-        with pytest.raises(ValueError, match="no sample of trees"):
-            lm.honest_mdi(model, X, y, held_out=TEST[:2], **options)
+    with pytest.raises(ValueError, match="no sample of trees"):
+        lm.honest_mdi(model, X, y, held_out=TEST[:2], standard_error="trees")
