@@ -216,3 +216,11 @@ class TestQualityOfParts:
         ):
             with pytest.raises(ValueError, match="measure='loss'"):
                 other.quality()
+
+
+def test_a_result_says_what_was_predicted():
+    model = RandomForestRegressor(60, **OUT).fit(ROWS, SCORES + 1e6)
+    result = lm.honest_mdi(model, ROWS, SCORES + 1e6, measure="loss")
+    np.testing.assert_allclose(result.prediction, model.oob_prediction_, rtol=1e-12)
+    np.testing.assert_allclose(result.scores["forecast"], model.oob_prediction_, rtol=1e-12)
+    np.testing.assert_allclose(result.scores["outcome"], SCORES + 1e6, rtol=1e-12)

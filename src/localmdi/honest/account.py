@@ -188,6 +188,9 @@ def account_rows(
     known = ends.known & np.isfinite(before) & np.isfinite(after)
     values[~known] = before[~known] = after[~known] = np.nan
     scores = {name: np.concatenate([part[name] for part in figures]) for name in figures[0]}
+    if forest.classes is None and "forecast" in scores:
+        for name in ("forecast", "outcome"):
+            scores[name] += np.ravel(_origin(forest))[0]
     return LocalImportance(
         values,
         before,
@@ -197,7 +200,7 @@ def account_rows(
         unit=_UNITS[loss],
         measure="loss",
         honest=True,
-        prediction=predicted(ends.end, forest.classes, known=ends.known),
+        prediction=predicted(ends.end + _origin(forest), forest.classes, known=ends.known),
         scores={name: np.where(known, score, np.nan) for name, score in scores.items()},
         **fixed_fields(forest, unseen.rows),
     )
