@@ -94,9 +94,10 @@ def _answers(found: Draws) -> list[str]:
         mean = Mean(float(gap), Mean.of(paired.ravel()).error)
         word = {1: "more often", 0: "about as often", -1: "less often"}[mean.sign]
         texts.append(
-            f"Is K = {KS[k]} more statistically efficient than K = 1 (Sec. 3.2)? "
+            f"Is K = {KS[k]} more statistically efficient than K = 1 (Sec. 3.2)? With five coins: "
             f"{'; '.join(parts)}. It puts all features that matter before all noise {word} "
-            f"({100 * mean.value:+.1f} ± {100 * mean.error:.1f} percentage points over all N)."
+            f"({100 * mean.value:+.1f} ± {100 * mean.error:.1f} percentage points over all N). "
+            "Among many features it may be otherwise: [K = 6 and 40 of them](theory/misprints.md)."
         )
     return texts
 
