@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST_NAME = 40
+_FITTED = {"groups": "fitted without some groups of", "time": "fitted without a block of"}
 _LONGEST_PATH = 80
 _BAR = 24
 _MOST_COLUMNS = 20
@@ -387,7 +388,8 @@ def _head(about: Mapping[str, Any], summary: Summary) -> str:
     else:
         trees = f"infinitely many trees, {about['method']}"
     if "fitted_rows" in about:
-        fitted = "each fitted on half of" if summary.result.honest else "fitted on"
+        fitted = _FITTED.get(about.get("held_out", ""), "fitted on half of")
+        fitted = f"each {fitted}" if summary.result.honest else "fitted on"
         trees = f"{trees} {fitted} {count(about['fitted_rows'], 'row')}"
     name = _short(about["data"], _LONGEST_PATH)
     n_features = len(summary.result.feature_names)

@@ -270,23 +270,36 @@ def fit_folds(
     measure: HonestMeasure,
     predict: bool,
 ) -> HeldOutModel:
-    """Return half of the trees grown on one of two folds, and half on the other."""
+    """Return forests that are grown without one fold of the rows each, and explain it.
+
+    Two halves; with groups five folds of whole groups, with time ten blocks of it.
+    """
     import numpy as np
     import pyarrow as pa
 
     from localmdi.honest.folds import Fold, assign_folds
+    from localmdi.honest.unseen import read_groups
 
     target, frame = training.target, training.frame
-    of_row = assign_folds(target.values, 2, seed=settings.seed)
+    groups = read_groups(training.groups, len(target.values))
+    n_folds = 2 if groups is None else min(5, int(groups.max()) + 1)
+    if training.time is not None:
+        n_folds = 10
+    of_row = assign_folds(
+        target.values, n_folds, groups=groups, time=training.time, seed=settings.seed
+    )
     folds, fitted = [], []
-    for k in (0, 1):
+    for k in range(n_folds):
         held = of_row == k
-        # Two seeds, so that no tree of one fold is the twin of one of the other.
+        # A seed each, so that no tree of one fold is the twin of one of another.
         seeded = replace(settings, seed=(settings.seed + k) % 2**32)
-        model = fit_forest(training, seeded, console=console, keep_forest=True, half=~held)
+        model = fit_forest(
+            training, seeded, console=console, keep_forest=True, inside=~held, n_folds=n_folds
+        )
         fitted.append(model)
         part = frame.filter(pa.array(held))
-        folds.append(Fold(model.forest_, part, target.values[held], training.rows[held]))
+        own = None if groups is None else groups[held]
+        folds.append(Fold(model.forest_, part, target.values[held], training.rows[held], own))
 
     def expect(frame: Any) -> Predicted:
         if target.task == "regression":

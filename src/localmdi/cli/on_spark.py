@@ -25,6 +25,8 @@ _NOT_WITH_SPARK = {
     "measure": "--measure",
     "report": "--report",
     "save_model": "--save-model",
+    "groups": "--groups",
+    "time": "--time",
 }
 
 

@@ -97,7 +97,7 @@ def decisions(formats: Mapping[str, CellFormat]) -> list[str]:
     >>> price = CellFormat(Kind.NUMBER, ",", "€")
     >>> born = CellFormat(Kind.DATE, order="day first")
     >>> decisions({"price": price, "born": born})
-    ['decimal comma', "€ in 'price'", "'born' read as dates with the day first"]
+    ['decimal comma', "€ in 'price'", "dates with the day first in 'born'"]
     """
     said = []
     numbers = {name: form for name, form in formats.items() if form.kind == Kind.NUMBER}
@@ -115,8 +115,8 @@ def decisions(formats: Mapping[str, CellFormat]) -> list[str]:
     for (order, guessed), names in orders.items():
         part = order.removesuffix(" first")
         said.append(
-            f"{quote_names(names, most=3)} read as dates with the {part} first"
-            + (", which its cells leave open" if guessed else "")
+            f"dates with the {part} first in {quote_names(names, most=3)}"
+            + (" (their cells leave it open)" if guessed else "")
         )
     return said
 
@@ -178,6 +178,10 @@ class TypedTable:
         """Return the same table, these columns of the file as they are written."""
         text = self._as_text | set(names)
         return TypedTable(self.file, self.formats, as_text=text, target=self._target)
+
+    def moment_of(self, name: str) -> str:
+        """Return the column of numbers by which rows follow each other: days, of dates."""
+        return f"{name} {_DATE_PARTS[-1]}" if name in self._source.values() else name
 
     def date_of(self, name: str) -> str | None:
         """Return the column of dates that a column is a part of."""

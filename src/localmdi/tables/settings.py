@@ -43,6 +43,8 @@ class TableSettings(ReadOptions):
         Columns to learn from although they look like identifiers.
     task : {"classification", "regression"} or None
         What to learn; None: what the target looks like.
+    groups, time : str or None
+        Columns that say which rows belong together, and by what rows follow each other.
     max_fit_rows : int
         Learn from at most so many rows, drawn at random.
     jobs, seed : int
@@ -54,6 +56,8 @@ class TableSettings(ReadOptions):
     categorical: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     task: Task | None = None
+    groups: str | None = None
+    time: str | None = None
     max_fit_rows: int = 100_000
     jobs: int = 1
     seed: int = 0
@@ -97,7 +101,7 @@ def read_table(
     """
     table = understand(
         open_table(path, settings),
-        as_text=settings.categorical,
+        as_text=[*settings.categorical, *([settings.groups] if settings.groups else [])],
         target=settings.target,
         decimal=settings.decimal,
         day_first=settings.day_first,

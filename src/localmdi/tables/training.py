@@ -72,6 +72,8 @@ class TrainingData:
         The numbers of the rows in the file.
     gaps : tuple of str
         Numeric features that are missing in some rows of the file, but in none of these.
+    groups, time : ndarray or None
+        Which rows belong together, and by what they follow each other.
     """
 
     frame: Any
@@ -79,6 +81,8 @@ class TrainingData:
     kinds: dict[str, Kind]
     rows: IntArray
     gaps: tuple[str, ...] = ()
+    groups: AnyArray | None = None
+    time: AnyArray | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return what the target and the columns were taken for, for the user."""
@@ -126,7 +130,8 @@ def choose_features(table: TypedTable, settings: TableSettings, *, console: List
     features = [
         name
         for name in names
-        if name != settings.target and (table.date_of(name) or name) not in settings.exclude
+        if name not in (settings.target, settings.groups)
+        and (table.date_of(name) or name) not in settings.exclude
     ]
     if not features:
         raise ValueError(f"{table.path.name!r} has no column to learn from besides the target.")
@@ -140,7 +145,9 @@ def read_training_data(
     import pyarrow as pa
 
     target_name = str(settings.target)
-    names = [*features, target_name]
+    moment = None if settings.time is None else table.moment_of(settings.time)
+    beside = [name for name in (settings.groups, moment) if name is not None]
+    names = list(dict.fromkeys([*features, target_name, *beside]))
     reservoir: Reservoir[Any] = Reservoir(
         settings.max_fit_rows, seed=settings.seed, concat=pa.concat_tables
     )
@@ -172,7 +179,11 @@ def read_training_data(
     _say_which_rows(target, n_rows, n_sampled=len(rows), console=console)
     numbers = [name for name in kinds if kinds[name] == Kind.NUMBER and name in missing]
     gaps = tuple(name for name in numbers if not frame[name].null_count)
-    return TrainingData(frame, target, kinds, rows[target.known], gaps)
+    groups, time = (
+        None if name is None else sample[name].filter(pa.array(target.known)).to_numpy()
+        for name in (settings.groups, moment)
+    )
+    return TrainingData(frame, target, kinds, rows[target.known], gaps, groups, time)
 
 
 def read_target(column: Any, kind: Kind, *, name: str, task: Task | None = None) -> Target:
@@ -239,11 +250,12 @@ def fit_forest(
     *,
     console: Listener,
     keep_forest: bool,
-    half: BoolArray | None = None,
+    inside: BoolArray | None = None,
+    n_folds: int = 1,
 ) -> RandomizedForestClassifier | RandomizedForestRegressor:
     """Return a fitted forest of totally randomized trees, or of the best of K splits.
 
-    With `half`, half of the trees, grown on these rows alone.
+    With `inside`, one of `n_folds` parts of the trees, grown on these rows alone.
     """
     import numpy as np
     import pyarrow as pa
@@ -261,7 +273,7 @@ def fit_forest(
             f"{count(n_rows, 'row')}. Use trees= to grow more, or max_fit_rows= for fewer rows."
         )
     model = kind(
-        trees if half is None else (trees + 1) // 2,
+        -(-trees // n_folds),
         max_features=settings.max_features,
         keep_forest=keep_forest,
         n_jobs=settings.jobs,
@@ -270,7 +282,7 @@ def fit_forest(
     )
     # A row without weight teaches nothing but which classes and categories there are, and that
     # values can be missing: each split then draws a side for them.
-    weight = None if half is None else half.astype(np.float64)
+    weight = None if inside is None else inside.astype(np.float64)
     if not training.gaps or not keep_forest:
         return model.fit(training.frame, training.target.values, sample_weight=weight)
     frame = pa.concat_tables([training.frame, _row_with_gaps(training)])
@@ -382,6 +394,8 @@ def _named(settings: TableSettings) -> list[tuple[str, str]]:
         *(("exclude", name) for name in settings.exclude),
         *(("categorical", name) for name in settings.categorical),
         *(("keep", name) for name in settings.keep),
+        *(("groups", name) for name in (settings.groups,) if name is not None),
+        *(("time", name) for name in (settings.time,) if name is not None),
     ]
 
 

@@ -146,6 +146,7 @@ def run(**values: Any) -> None:
     refuse_addresses(values)
     settings = ExplainSettings(**values)
     _check_measure(settings)
+    _check_folds(settings)
     check_outputs(
         {"-o": settings.output, "--report": settings.report, "--save-model": settings.save_model},
         inputs=[settings.data, settings.model],
@@ -194,6 +195,19 @@ def _check_measure(settings: ExplainSettings) -> None:
         )
 
 
+def _check_folds(settings: ExplainSettings) -> None:
+    import click
+
+    held = settings.groups or settings.time
+    if held and (settings.model is not None or settings.plain):
+        raise click.UsageError(
+            "--groups and --time hold rows out of a forest that is fitted here: leave out "
+            f"{'--plain' if settings.plain else '--model'}."
+        )
+    if settings.groups and settings.time:
+        raise click.UsageError("use either --groups or --time; got both.")
+
+
 def _fit_model(
     settings: ExplainSettings, table: TypedTable, *, console: Console
 ) -> tuple[TableModel | HeldOutModel, dict[str, Any]]:
@@ -214,6 +228,7 @@ def _fit_model(
     if forest is not None and settings.save_model is not None:
         forest.save(settings.save_model)
     if honest or forest is None:
+        about["held_out"] = "groups" if settings.groups else "time" if settings.time else "halves"
         return fit_folds(
             training,
             settings,
@@ -366,6 +381,9 @@ def _write_report(
     origin = f"the model {settings.model.name}" if settings.model else "a forest fitted to it"
     if settings.model is None and sample.result.honest:
         origin = "two forests, each fitted to one half of the rows and applied to the other"
+        if settings.groups or settings.time:
+            what = "some groups" if settings.groups else "a block of time"
+            origin = f"forests that were each fitted without {what} and applied to it"
     write_page(
         sample,
         path,

@@ -105,7 +105,13 @@ def command() -> click.Command:
 
 def run(**values: Any) -> None:
     """Explain rows as infinitely many totally randomized trees would."""
+    import click
+
     settings = InfiniteSettings(**values)
+    if settings.groups or settings.time:
+        raise click.UsageError(
+            "--groups and --time hold rows out; the infinite forest describes the rows that it has."
+        )
     check_outputs({"-o": settings.output, "--report": settings.report}, inputs=[settings.data])
     console = Console(quiet=settings.quiet, as_json=settings.as_json)
     with console.hear_warnings(), from_standard_input(settings.data) as path:

@@ -117,6 +117,17 @@ def table_options(*, required: bool = True) -> list[click.Parameter]:
             help="Column to learn from although it looks like an identifier; repeat for more.",
         ),
         click.Option(
+            ["--groups"],
+            metavar="NAME",
+            help="Column that says which rows belong together, such as the patient: each row is "
+            "explained by trees that have seen none of its group. Not learned from.",
+        ),
+        click.Option(
+            ["--time"],
+            metavar="NAME",
+            help="Column by which rows follow each other: blocks of time are held out.",
+        ),
+        click.Option(
             ["--max-fit-rows"],
             type=click.IntRange(2),
             metavar="N",
