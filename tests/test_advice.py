@@ -15,6 +15,7 @@ from sklearn.ensemble import (
 )
 
 import localmdi as lm
+from localmdi.exceptions import UnsupportedModelError
 from localmdi.results import LocalImportance
 
 RNG = np.random.default_rng(0)
@@ -58,19 +59,23 @@ def test_models_without_impurities(model, y):
     for ask in (
         lambda: lm.local_mdi(model, X),
         lambda: lm.global_mdi(model),
-        lambda: lm.honest_mdi(model, X, y),
         lambda: lm.honest_mdi(model, X, y, held_out=True),
     ):
         check_explains(advice_of(ask, names, start=start))
+    check_honest_advice(model, y)
+
+
+def check_honest_advice(model, y):
+    """Boosted trees have no rows out of bag; what the error says instead must work."""
+    with pytest.raises(UnsupportedModelError, match=r"held_out=True .*held_out=\(X, y\)"):
+        lm.honest_mdi(model, X, y)
+    assert lm.honest_mdi(model, X, y, held_out=True, measure="loss").honest
+    assert lm.honest_mdi(model, X, y, held_out=(X[::2], y[::2])).honest
 
 
 def test_boosted_trees_and_honest_values():
     model = GradientBoostingClassifier(n_estimators=3).fit(X, CLASSES)
-    names = {"model": model, "X": X, "y": CLASSES}
-    forest = advice_of(
-        lambda: lm.honest_mdi(model, X, CLASSES), names, start="as_forest(model).with_statistics("
-    )
-    check_explains(forest)
+    check_honest_advice(model, CLASSES)
 
 
 def test_criteria_without_a_distribution():
@@ -133,6 +138,6 @@ def test_other_libraries_without_impurities(library, tmp_path):
     names = {"model": model, "X": X, "y": CLASSES}
     start = "as_forest(model).with_statistics("
     check_explains(advice_of(lambda: lm.local_mdi(model, X), names, start=start))
-    check_explains(advice_of(lambda: lm.honest_mdi(model, X, CLASSES), names, start=start))
+    check_honest_advice(model, CLASSES)
     lm.as_forest(model).save(tmp_path / "forest.lmdi")
     assert lm.load_forest(tmp_path / "forest.lmdi").n_trees == 3
