@@ -105,6 +105,16 @@ def test_a_workbook_lines_of_json_and_standard_input(run, tmp_path, monkeypatch)
     assert json.loads(outcome.out)["rows"] == 15
 
 
+def test_the_standard_input_has_a_bound(run, tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,a\n2,b\n" * 9)
+    monkeypatch.setattr("localmdi.tables.open._MOST_INPUT", 40)
+    with (tmp_path / "a.csv").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        outcome = run("explain", "-", *FAST)
+    assert outcome.code == 1
+    assert "the standard input is larger than" in outcome.complaint
+
+
 def test_names_that_stand_there_twice(run, write):
     outcome = run("explain", write("a.csv", "x,x,y\n1,2,3\n4,5,6\n"), *FAST, "--json")
     assert list(json.loads(outcome.out)["columns"]) == ["x", "x (2)"]

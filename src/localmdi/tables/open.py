@@ -6,7 +6,6 @@ endings and first bytes below, and open it in `_open`.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -60,6 +59,8 @@ _BATCH_VALUES = 1 << 22
 _FEWEST_ROWS = 64
 _BATCH_BYTES = 1 << 30
 _SNIFFED = 1 << 12
+# The standard input is kept on the disk while it is read.
+_MOST_INPUT = 1 << 34
 _TOTALS = ("total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "somme")
 
 
@@ -191,8 +192,15 @@ def from_standard_input(path: T) -> Iterator[T | Path]:
         )
         kept = Path(folder) / f"standard input{ending}"
         with kept.open("wb") as file:
-            file.write(first)
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            block = first
+            while block:
+                file.write(block)
+                if file.tell() > _MOST_INPUT:
+                    raise ValueError(
+                        f"the standard input is larger than {_MOST_INPUT >> 30} GiB. Save it as a "
+                        "file, and name that."
+                    )
+                block = sys.stdin.buffer.read(_SNIFFED << 8)
         yield kept
 
 

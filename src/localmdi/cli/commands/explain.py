@@ -128,8 +128,8 @@ def command() -> click.Command:
             *common_options(),
         ],
         short_help="Explain the rows of a table.",
-        help="Explain the rows of a table: CSV, TSV (also .gz), Parquet or Feather, or a folder of "
-        "Parquet files.\n\n"
+        help="Explain the rows of a table: text (.csv, .tsv, .txt, also .gz), a workbook, Parquet, "
+        "Feather, lines of JSON, a folder of Parquet files, or - for the standard input.\n\n"
         "Without --model, a forest is fitted to --target, and every row is explained by trees that "
         "have not seen it. With --model, rows are read and explained in batches, so a table may be "
         "larger than memory.",
