@@ -18,7 +18,7 @@ def patients(n_patients, n_rows, *, spread):
     patient = rng.permutation(np.repeat(np.arange(n_patients), n_rows))
     X = rng.normal(size=(n_patients, 8))[patient]
     X += spread * rng.normal(size=X.shape)
-    return X, rng.integers(0, 2, n_patients)[patient], rng.normal(size=n_patients)[patient]
+    return X, rng.integers(0, 2, n_patients)[patient], rng.normal(size=n_patients)[patient], patient
 
 
 def shuffled(load):
@@ -30,14 +30,14 @@ def shuffled(load):
 @pytest.mark.parametrize(("n_patients", "n_rows"), [(60, 15), (200, 5)])
 @pytest.mark.parametrize("spread", [0.1, 0.3])
 def test_patients_are_noticed(n_patients, n_rows, spread):
-    X, y, _ = patients(n_patients, n_rows, spread=spread)
+    X, y, _, _ = patients(n_patients, n_rows, spread=spread)
     model = RandomForestClassifier(**FOREST).fit(X, y)
     with pytest.warns(UserWarning, match="the row most like it"):
         lm.honest_mdi(model, X, y, measure="loss")
 
 
 def test_patients_with_numbers_are_noticed():
-    X, _, y = patients(200, 5, spread=0.3)
+    X, _, y, _ = patients(200, 5, spread=0.3)
     model = RandomForestRegressor(**FOREST).fit(X, y)
     with pytest.warns(UserWarning, match="the row most like it"):
         lm.honest_mdi(model, X, y)
@@ -51,12 +51,13 @@ def test_rows_in_order_are_noticed():
 
 
 def test_nothing_is_said_where_groups_are_named():
-    X, y, _ = patients(60, 15, spread=0.1)
-    half = np.arange(len(y)) < len(y) // 2
-    model = RandomForestClassifier(**FOREST).fit(X[half], y[half])
+    X, y, _, patient = patients(300, 2, spread=0.05)
+    model = RandomForestClassifier(**FOREST).fit(X, y)
+    with pytest.warns(UserWarning, match="the row most like it"):
+        lm.honest_mdi(model, X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        lm.honest_mdi(model, X[~half], y[~half], held_out=True, groups=np.arange(sum(~half)))
+        lm.honest_mdi(model, X, y, groups=patient)
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
