@@ -97,7 +97,7 @@ def _answers(found: Draws) -> list[str]:
             f"Is K = {KS[k]} more statistically efficient than K = 1 (Sec. 3.2)? With five coins: "
             f"{'; '.join(parts)}. It puts all features that matter before all noise {word} "
             f"({100 * mean.value:+.1f} ± {100 * mean.error:.1f} percentage points over all N). "
-            "Among many features it may be otherwise: [K = 6 and 40 of them](theory/misprints.md)."
+            "Among many features it may be otherwise: python -m paper --only efficiency."
         )
     return texts
 
