@@ -302,14 +302,17 @@ def _row_with_gaps(training: TrainingData) -> Any:
 
 
 def _without_structures(kinds: Mapping[str, Kind], console: Listener) -> dict[str, Kind]:
-    """Leave out columns whose cells are lists or other structures, or dates without a name."""
-    wrong = [name for name, kind in kinds.items() if kind in (Kind.DATE, Kind.OTHER)]
-    if wrong:
-        console.note(
-            f"{quote_names(wrong, most=3)} {'holds' if len(wrong) == 1 else 'hold'} lists or other "
-            f"structures and {'is' if len(wrong) == 1 else 'are'} left out."
-        )
-    return {name: kind for name, kind in kinds.items() if name not in wrong}
+    """Leave out columns that are not numbers or categories, and say so."""
+    reasons = {
+        Kind.OTHER: "lists or other structures",
+        Kind.DATE: "dates, and there are columns with the names of their parts",
+    }
+    for reason, what in reasons.items():
+        wrong = [name for name, kind in kinds.items() if kind == reason]
+        if wrong:
+            has, out = ("holds", "is") if len(wrong) == 1 else ("hold", "are")
+            console.note(f"{quote_names(wrong, most=3)} {has} {what}; {out} left out.")
+    return {name: kind for name, kind in kinds.items() if kind not in reasons}
 
 
 def _find_unusable(frame: Any, *, console: Listener) -> list[str]:
