@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "localmdi"
-BARS = {"Python code": 25_400, "docstrings": 9_950, "modules": 170, "C++ code": 10_750}
+BARS = {"Python code": 25_260, "docstrings": 9_950, "modules": 170, "C++ code": 10_750}
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _FRAME = {

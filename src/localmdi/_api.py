@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from localmdi.results import ClassImportance, GlobalImportance, LocalImportance
     from localmdi.typing import AnyArray, ArrayLike, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = [
-    "as_forest",
-    "decompose_global",
-    "forest_gap",
-    "global_mdi",
-    "local_mdi",
-    "local_mdi_by_class",
-    "saabas",
-]
-
 
 def as_forest(model: FittedModel, *, values: bool = True) -> Forest:
     """Turn a fitted model into a `Forest`: the table of nodes that every measure works on.

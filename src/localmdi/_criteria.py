@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, ResultMeasure
 
-__all__ = [
-    "CRITERIA",
-    "UNITS",
-    "UNIT_OF",
-    "Criterion",
-    "Unit",
-    "criterion_names",
-    "find_criterion",
-    "unit_of",
-]
-
 
 @dataclass(frozen=True)
 class Unit:

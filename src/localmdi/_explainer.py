@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance, TopFeatures
     from localmdi.typing import AnyArray, FittedModel, FloatArray, Measure, RowsLike
 
-__all__ = ["Explainer"]
-
 # Values of a batch when the user does not say how many rows; and from how many features on a row is
 # kept without its zeros.
 _BATCH_VALUES = 1 << 22

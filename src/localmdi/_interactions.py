@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from localmdi.results import PairImportance
     from localmdi.typing import FittedModel, RowsLike
 
-__all__ = ["local_interactions"]
-
 _TOP = 20
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from localmdi.results import LocalImportance
     from localmdi.typing import AnyArray, RowsLike
 
-__all__ = ["PipelineStep"]
-
 Output: TypeAlias = Literal["default", "pandas", "polars"]
 
 

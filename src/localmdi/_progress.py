@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-__all__ = ["progress_bar"]
-
 
 def progress_bar(
     show: bool, total: int, *, unit: str

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["ForecastBin", "Quality", "RunningQuality", "quality_of", "quality_of_scores"]
-
 # A group of fewer rows tells nothing about a frequency.
 _ROWS_PER_BIN = 20
 _MOST_BINS = 10

@@ -8,18 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "cell_number",
-    "clean",
-    "count",
-    "cut",
-    "number_text",
-    "one_line",
-    "power_of_ten",
-    "quote_names",
-    "with_unit",
-]
-
 # Lone surrogates cannot be written as UTF-8; controls can move a terminal's cursor, and HTML and
 # some of matplotlib's backends refuse them; overrides of the writing direction disguise a text.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from localmdi.adapters.pipelines import Transform
     from localmdi.forest import Forest
 
-__all__ = ["AdaptedModel", "count_targets"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptedModel:

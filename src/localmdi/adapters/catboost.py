@@ -24,14 +24,6 @@ from localmdi.forest import Forest, ForestBuilder
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = [
-    "adapt_catboost",
-    "export_json",
-    "parse_catboost",
-    "read_catboost_cbm",
-    "read_catboost_json",
-]
-
 _LIBRARY = "CatBoost"
 # Run by a Python of its own: the file, and where its JSON goes.
 _CBM_TO_JSON = """

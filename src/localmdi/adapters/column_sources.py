@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import Names
 
-__all__ = ["groups_by_column"]
-
 _NONE = -1
 
 

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = [
-    "Fields",
-    "category_labels",
-    "feature_count",
-    "read_file",
-    "read_json",
-    "run_apart",
-    "score_count",
-]
-
 # Of a file that names none of its features: no array grows with a number that is only claimed.
 _MAX_FEATURES = 1 << 24
 # How long a library may take to read a model.

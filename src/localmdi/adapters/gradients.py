@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import ArrayLike, FittedModel, IntArray, RowsLike
 
-__all__ = ["with_gradients"]
-
 # Gradients are float32 in all libraries. A wrong row, weight or formula misses by far more.
 _TOLERANCE = 1e-3
 

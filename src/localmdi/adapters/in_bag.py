@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray
 
-__all__ = [
-    "Candidate",
-    "CountsStep",
-    "InBag",
-    "Rule",
-    "Step",
-    "TrainingRows",
-    "in_bag_disagreement",
-]
-
 
 @dataclass(frozen=True)
 class TrainingRows:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["LightGBMText", "adapt_lightgbm", "parse_lightgbm", "read_lightgbm_text"]
-
 # The bits of decision_type.
 _IS_CATEGORY, _DEFAULT_LEFT = 1, 2
 _NO_MISSING, _ZERO_MISSING, _NAN_MISSING = 0, 1, 2

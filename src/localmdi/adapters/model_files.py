@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from localmdi.forest import Forest
 
-__all__ = ["is_model_file", "load_model_file"]
-
 # After the brace that opens an object, UBJSON has the type of a length or of a container.
 _UBJSON_SECOND = b"iUIlL$#}"
 # Bytes that tell the format, spaces before a brace included.

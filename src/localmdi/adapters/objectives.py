@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["Boosting", "describe_boosting"]
-
 Loss = Literal["squared", "logistic", "softmax", "poisson"]
 # XGBoost keeps hessians above this.
 _LEAST_HESSIAN = 1e-16

@@ -10,15 +10,6 @@ from localmdi.exceptions import UnsupportedModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Transform",
-    "has_samplers",
-    "names_after",
-    "plain_members",
-    "refuse_resampling",
-    "transformers",
-]
-
 
 @dataclass(frozen=True)
 class Transform:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import FloatArray, RowsLike
 
-__all__ = ["prediction_values_change"]
-
 
 def prediction_values_change(
     forest: Forest, X: RowsLike, *, n_jobs: int | None = None

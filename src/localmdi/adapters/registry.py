@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from localmdi.adapters.in_bag import Step
     from localmdi.typing import FittedModel, Names
 
-__all__ = ["adapt", "register_adapter"]
-
 _T = TypeVar("_T")
 _SPARK = "localmdi.adapters.spark_ml"
 # Libraries that are read without being imported: the class as its users know it, and the function

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["adapt_spark", "adapt_spark_best", "adapt_spark_pipeline", "read_spark_directory"]
-
 _LIBRARY = "Spark ML"
 _TREES = (
     "DecisionTreeClassificationModel",

@@ -13,8 +13,6 @@ from localmdi.exceptions import FileFormatError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["decode_ubjson"]
-
 _NUMBERS: Mapping[bytes, np.dtype[Any]] = MappingProxyType(
     {
         b"i": np.dtype(">i1"),

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["adapt_xgboost", "parse_xgboost", "read_xgboost_json", "read_xgboost_ubj"]
-
 _LIBRARY = "XGBoost"
 # base_score is stored as a prediction; these objectives start from its logit, or its logarithm.
 _LOGIT = ("binary:logistic", "reg:logistic", "binary:logitraw")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["TreeSums", "row_weights", "score_parts", "with_potentials"]
-
 # Steps and hessians are float32: the gains that the model stores must come back to this precision,
 # compared with the scores that they are the difference of.
 _TOLERANCE = 1e-5

@@ -18,8 +18,6 @@ from localmdi.forest import Forest, ForestBuilder, load_forest
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray
 
-__all__ = ["adapt_ydf", "read_ydf_directory"]
-
 
 # Run by a Python of its own: the directory, and where its forest goes.
 _DIRECTORY_TO_FOREST = """

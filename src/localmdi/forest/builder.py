@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
-__all__ = ["ForestBuilder", "NodeNumbers"]
-
 # A set of categories is stored as one bit per code: a larger code would take megabytes per node.
 _MAX_CODE = 1 << 24
 

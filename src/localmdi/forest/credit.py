@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from localmdi.forest.forest import Forest
     from localmdi.typing import FloatArray, Measure
 
-__all__ = [
-    "Credit",
-    "Laws",
-    "class_impurity",
-    "credit_of",
-    "divergence_gain",
-    "find_laws",
-    "impurity_drop",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Credit:

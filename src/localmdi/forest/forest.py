@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, ArrayLike, FloatArray, IntArray, RowsLike
 
-__all__ = ["Forest", "NodeSource", "build_forest", "load_forest"]
-
 # Stands for a leaf without training rows in a mean over leaves; adding it changes no other weight.
 _NO_WEIGHT = 1e-290
 # What a forest may leave in the model until somebody asks for it.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["chain_nodes", "join_forests"]
-
 _SHARED = ("n_features", "criterion", "row_dtype")
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from localmdi.forest.forest import Forest
     from localmdi.typing import BoolArray, FloatArray, IntArray, Measure
 
-__all__ = ["LeafBlock", "Packing"]
-
 # Leaves or weights of this many (row, tree) pairs are held at a time.
 _PAIRS = 1 << 22
 

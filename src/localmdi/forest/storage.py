@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray
 
-__all__ = ["read_fields", "write_fields"]
-
 _KIND = "forest"
 # Version 1 had no n_features and wrote "x0", "x1", … for features without names.
 _VERSION = 2

@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance
     from localmdi.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "EndSums",
-    "Ends",
-    "account_at",
-    "account_rows",
-    "answers_of",
-    "find_ends",
-    "fixed_fields",
-    "mean_over_sample",
-    "target_starts",
-]
-
 _ALL_SEEN = (
     "some tree must not have seen some row, but every tree saw all of them. Fit with "
     "bootstrap=True, or pass rows that the model has not seen: held_out=(X, y)."

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance, LocalImportance
     from localmdi.typing import AnyArray, ArrayLike, FittedModel, FloatArray, RowsLike
 
-__all__ = ["honest_global_mdi", "honest_mdi"]
-
 HonestMeasure: TypeAlias = Literal["gain", "loss"]
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from localmdi.honest.unseen import Unseen
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["check_bags", "warn_of_gaps", "warn_of_likeness"]
-
 # Chance leaves a share of the rows in every bag; much more than that is the work of weights.
 _NEVER_OUT = 0.05
 # Residuals of unrelated rows that follow each other correlate by .1 at most. Those of rows most

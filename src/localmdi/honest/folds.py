@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from localmdi.results import GlobalImportance
     from localmdi.typing import AnyArray, ArrayLike, IntArray, RowsLike
 
-__all__ = [
-    "Fold",
-    "HonestFolds",
-    "assign_folds",
-    "explain_folds",
-    "honest_folds",
-    "rank_folds",
-]
-
 
 class Fold(NamedTuple):
     """A model, and rows with their answers that it has not seen.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from localmdi.honest.unseen import Block, Unseen
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["GainRules", "GainTrees", "gain_at", "gain_rows", "laws_of", "sum_blocks"]
-
 ErrorOf: TypeAlias = Literal["trees", "labels", "both"]
 
 # Label errors come from so many random signs of the held-out residuals, some at a time.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from localmdi.honest.unseen import Unseen
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["global_gain"]
-
 
 def global_gain(unseen: Unseen, min_rows: int) -> tuple[GlobalImportance, Ends]:
     """Return the mean gain over the rows that trees have not seen, with its error under the null.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from localmdi.honest.unseen import Unseen
     from localmdi.typing import FloatArray, IntArray
 
-__all__ = ["mdi_oob", "ufi"]
-
 
 class _NodeSums(NamedTuple):
     """Sums over the unseen rows that reach the nodes of some trees; of the nodes' laws p too."""

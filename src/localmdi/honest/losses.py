@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, BoolArray, FloatArray
 
-__all__ = [
-    "Answers",
-    "Division",
-    "chances",
-    "divide",
-    "divide_scores",
-    "predicted",
-    "row_figures",
-    "score_figures",
-]
-
 # So many trees' worth of the prior is mixed into the prediction before its logarithm is taken: a
 # class that none of B trees expects is as surprising as one vote of 2B + 1.
 _PRIOR_TREES = 0.5

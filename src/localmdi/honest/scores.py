@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from localmdi.honest.unseen import Unseen
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["account_scores"]
-
 _PATHS = 1 << 22
 _INTERCEPT = "(intercept)"
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import LeafBlock, Packing
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Block", "Responses", "Unseen", "out_of_bag", "read_groups", "read_responses"]
-
 # Rules are told apart by the first trees: a wrong one fits none.
 _TREES_THAT_TELL = 2
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from localmdi.forest import Forest
     from localmdi.typing import FloatArray
 
-__all__ = ["explain_classes"]
-
 _ROUNDING = 1e-9
 
 

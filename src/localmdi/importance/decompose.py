@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
-__all__ = ["decompose"]
-
 
 def decompose(
     packing: Packing,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import AnyArray, FloatArray
 
-__all__ = ["follow_prediction"]
-
 # Rows, features and classes that are followed at a time.
 _BLOCK = 1 << 22
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from localmdi.forest.credit import Credit
     from localmdi.typing import FloatArray
 
-__all__ = ["global_importance"]
-
 
 def global_importance(forest: Forest, credit: Credit) -> GlobalImportance:
     """Return the mean over trees of Imp(X_m, T), Equations 2 and 3 of the paper.

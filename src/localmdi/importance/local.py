@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
-__all__ = ["LocalRequest", "explain", "explain_sparse"]
-
 
 @dataclass(frozen=True)
 class LocalRequest:

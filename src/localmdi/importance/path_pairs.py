@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["PairIndex", "PairRequest", "explain_pairs"]
-
 PairIndex: TypeAlias = Literal["conditional", "SII", "STII", "FSII"]
 
 # Fixed sizes of blocks, so that a row's sums do not depend on the rows beside it.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from localmdi.forest.packing import Packing
     from localmdi.typing import FloatArray
 
-__all__ = ["changes_of_target", "prediction_paths"]
-
 
 def prediction_paths(
     packing: Packing, rows: RowSource, *, rules: RowRules, n_threads: int

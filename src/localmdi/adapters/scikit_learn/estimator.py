@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import FloatArray, Names
 
-__all__ = ["adapt_estimator", "check_fitted"]
-
 
 def adapt_estimator(model: Any, *, values: bool, names: Names | None) -> AdaptedModel:
     """Return a fitted estimator as a forest.

@@ -13,8 +13,6 @@ from localmdi.forest import Forest, ForestBuilder
 if TYPE_CHECKING:
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["HistTrees", "adapt_hist_gradient_boosting", "read_hist_trees"]
-
 _NODE_FIELDS = {
     "value",
     "count",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from localmdi.adapters.in_bag import Rule, Step, TrainingRows
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["steps_to_trees"]
-
 Chain = tuple["Step", ...]
 
 

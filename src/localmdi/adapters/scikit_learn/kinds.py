@@ -10,16 +10,6 @@ import numpy as np
 
 from localmdi.exceptions import UnsupportedModelError
 
-__all__ = [
-    "Kind",
-    "accepts_missing",
-    "allows_missing",
-    "check_purpose",
-    "kind_of",
-    "refuse",
-    "refuse_unknown",
-]
-
 
 class Kind(Enum):
     """How the trees of a model are put together.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Members", "TreeMember", "collect"]
-
 
 @dataclass(frozen=True, slots=True)
 class TreeMember:

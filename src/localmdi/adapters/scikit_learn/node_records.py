@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from localmdi.adapters.scikit_learn.members import TreeMember
     from localmdi.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["NodeRecords", "node_columns", "node_offsets"]
-
 # The fields of a record that packing reads: our name, scikit-learn's, and the type.
 _FIELDS = (
     ("left", "left_child", np.dtype(np.int64)),
